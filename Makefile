@@ -1,0 +1,45 @@
+# Two commands on a fresh machine: `make up` and `make test`.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: help up down test check format bench e2e clean
+
+help: ## show this list
+	@awk -F ':.*## ' '/^[a-z0-9]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' Makefile
+
+$(BIN)/flowd: pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "flowd needs Python 3.11 or newer; '$(PYTHON)' is older. Try: make PYTHON=python3.11 $(MAKECMDGOALS)"; exit 1; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e .
+	@touch $@
+
+$(VENV)/.dev: $(BIN)/flowd pyproject.toml constraints.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@touch $@
+
+up: $(BIN)/flowd ## install into .venv, start the daemon, print its status
+	@$(BIN)/flowd start
+	@$(BIN)/flowd status
+
+down: ## stop the daemon that `make up` started
+	@test ! -x $(BIN)/flowd || $(BIN)/flowd stop
+
+test: $(VENV)/.dev ## run the whole suite
+	$(BIN)/python -m pytest -n auto $(PYTEST_ARGS)
+
+check: $(VENV)/.dev ## ruff, format, mypy strict, import-linter
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(VENV)/.dev ## rewrite the code in the house format
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(VENV)/.dev ## flowd beside its floors, one table
+	$(BIN)/python -m bench
+
+clean: ## remove what make made (never your data)
+	rm -rf $(VENV) build .mypy_cache .ruff_cache .pytest_cache .hypothesis src/flowd.egg-info

@@ -1,0 +1,1 @@
+"""The faces people type at: ``flowd`` and ``flow``, one file per verb."""

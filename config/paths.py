@@ -1,0 +1,78 @@
+"""Where flowd's files live: platformdirs, with an environment override for each root."""
+
+import hashlib
+import os
+import sys
+import tempfile
+from pathlib import Path
+from typing import NamedTuple
+
+import platformdirs
+
+# sockaddr_un holds 108 bytes on Linux and 104 on macOS; stay below both.
+LONGEST_SOCKET_PATH = 100
+
+
+class Paths(NamedTuple):
+    """Every place flowd itself reads or writes."""
+
+    config_file: Path
+    data_dir: Path
+    state_dir: Path
+    runtime_dir: Path
+
+    @property
+    def database(self) -> Path:
+        """core.db, unless the settings name another."""
+        return self.data_dir / "core.db"
+
+    @property
+    def lock(self) -> Path:
+        """The file whose kernel lock says that a daemon runs."""
+        return self.state_dir / "flowd.lock"
+
+    @property
+    def log_dir(self) -> Path:
+        """Rotated log files."""
+        return self.state_dir / "log"
+
+    @property
+    def socket(self) -> Path:
+        """The control socket; moved to a short place when its natural path is too long for the kernel."""
+        natural = self.runtime_dir / "flowd.sock"
+        if len(os.fsencode(natural)) <= LONGEST_SOCKET_PATH:
+            return natural
+        digest = hashlib.blake2b(os.fsencode(natural), digest_size=6).hexdigest()
+        return Path(tempfile.gettempdir()) / f"flowd-{os.getuid()}-{digest}" / "flowd.sock"
+
+
+def resolve_paths() -> Paths:
+    """Return flowd's paths for this user and environment, creating nothing."""
+    directories = platformdirs.PlatformDirs("flowd", appauthor=False)
+    config = os.environ.get("FLOWD_CONFIG")
+    return Paths(
+        config_file=Path(config) if config else Path(directories.user_config_dir) / "config.yaml",
+        data_dir=_overridden("FLOWD_DATA_DIR", directories.user_data_dir),
+        state_dir=_overridden("FLOWD_STATE_DIR", directories.user_state_dir),
+        runtime_dir=_overridden("FLOWD_RUNTIME_DIR", _runtime_dir(directories)),
+    )
+
+
+def claude_config_dir() -> Path:
+    """Return Claude Code's own directory, honouring CLAUDE_CONFIG_DIR."""
+    override = os.environ.get("CLAUDE_CONFIG_DIR")
+    return Path(override) if override else Path.home() / ".claude"
+
+
+def make_private_dir(path: Path) -> None:
+    """Create *path* and its missing parents readable by this user only."""
+    path.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+
+def _overridden(variable: str, default: str) -> Path:
+    return Path(os.environ.get(variable) or default)
+
+
+def _runtime_dir(directories: platformdirs.PlatformDirsABC) -> str:
+    # On macOS platformdirs names a caches folder that cleaners empty; the socket belongs beside the state.
+    return directories.user_state_dir if sys.platform == "darwin" else directories.user_runtime_dir

@@ -1,0 +1,87 @@
+"""The turning points of a session: compactions, titles, pull requests, recaps."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+
+from flowd.extractors.protocol import Note, Place
+from flowd.extractors.records import Record
+from flowd.extractors.times import seconds
+from flowd.store.facts import AwaySummarised, Compacted, PullRequestLinked, Titled
+
+NAME = "lifecycle"
+
+
+class Memory(msgspec.Struct):
+    """How often the session was compacted, when last, and what it is called."""
+
+    compactions: int = 0
+    compacted: str = ""
+    title: str = ""
+    title_is_persons: bool = False
+    last: str = ""
+
+
+def feed(memory: Memory, record: Record, line: int) -> Iterable[Note]:
+    """Note a turning point; pass everything else over."""
+    memory.last = record.timestamp or memory.last
+    if record.type == "system":
+        return _system(memory, record, line)
+    if record.type in ("ai-title", "custom-title"):
+        return _title(memory, record)
+    if record.type == "pr-link" and record.pr_url:
+        return _pull_request(memory, record)
+    if record.is_compact_summary and memory.compacted == "":
+        # Clients before 2.0 wrote the summary alone, with no boundary before it.
+        return _compaction(memory, record, line)
+    return ()
+
+
+def describe(memory: Memory, place: Place) -> dict[str, Any]:
+    """Return title and compactions."""
+    return {
+        "title": memory.title,
+        "compactions": memory.compactions,
+        "compacted_at": seconds(memory.compacted),
+    }
+
+
+def _system(memory: Memory, record: Record, line: int) -> Iterable[Note]:
+    if record.subtype == "compact_boundary":
+        return _compaction(memory, record, line)
+    if record.subtype == "away_summary" and record.content:
+        return (Note(f"away:{record.uuid or line}", _time(memory, record), AwaySummarised(record.content)),)
+    return ()
+
+
+def _compaction(memory: Memory, record: Record, line: int) -> Iterable[Note]:
+    if record.is_sidechain:  # a subagent's own compaction leaves the session's conversation whole
+        return ()
+    memory.compactions += 1
+    memory.compacted = _time(memory, record)
+    about = record.compact_metadata
+    body = Compacted(
+        trigger=(about.trigger if about else None) or "unknown",
+        tokens_before=(about.pre_tokens if about else None) or 0,
+    )
+    return (Note(f"compacted:{record.uuid or line}", memory.compacted, body),)
+
+
+def _title(memory: Memory, record: Record) -> Iterable[Note]:
+    title = record.custom_title or record.ai_title or ""
+    if not title or title == memory.title or (memory.title_is_persons and not record.custom_title):
+        return ()
+    memory.title = title
+    memory.title_is_persons = bool(record.custom_title)
+    return (Note(f"titled:{title}", _time(memory, record), Titled(title)),)
+
+
+def _pull_request(memory: Memory, record: Record) -> Iterable[Note]:
+    url = record.pr_url or ""
+    body = PullRequestLinked(record.pr_number or 0, url, record.pr_repository or "")
+    return (Note(f"pull-request:{url}", _time(memory, record), body),)
+
+
+def _time(memory: Memory, record: Record) -> str:
+    return record.timestamp or memory.last

@@ -1,0 +1,48 @@
+"""What an extractor is, and the two small values it trades in."""
+
+from collections.abc import Iterable
+from typing import Any, Protocol
+
+import msgspec
+
+from flowd.extractors.records import Record
+from flowd.store.facts import Body
+
+
+class Note(msgspec.Struct, frozen=True):
+    """A fact in the making: the daemon adds which session and project it is about.
+
+    ``key`` is unique within the session, so that reading a record again notes nothing new.
+    """
+
+    key: str
+    timestamp: str
+    body: Body
+
+
+class Place(msgspec.Struct, frozen=True):
+    """Where a session works, as found on disk by whoever asks for its state."""
+
+    root: str = ""
+    repository: str = ""
+    worktree: str = ""
+    home: str = ""
+
+
+class Extractor(Protocol):
+    """A module that folds the records of one session, in file order, into a small memory of its own.
+
+    It is pure: what it knows is in the memory, which is stored with the read position and given
+    back after a restart. Memories are bounded: they do not grow with the session.
+    """
+
+    NAME: str
+    Memory: type[msgspec.Struct]
+
+    def feed(self, memory: Any, record: Record, line: int) -> Iterable[Note]:
+        """Take *record*, found on *line* of its file, into *memory*; return what is worth a fact."""
+        ...
+
+    def describe(self, memory: Any, place: Place) -> dict[str, Any]:
+        """Return this extractor's fields of SessionState, by name."""
+        ...

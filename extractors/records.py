@@ -1,0 +1,181 @@
+"""Claude Code's transcript records as typed values, and how lines become records.
+
+The format is internal to the client and changes between releases: every field is optional, unknown
+types and fields are passed over, and a line that does not fit is counted, never fatal.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+NOTHING = msgspec.Raw(b"")
+
+
+class Block(msgspec.Struct, omit_defaults=True):
+    """One content block of a message; which fields are set depends on ``type``."""
+
+    type: str = ""
+    text: str | None = None
+    name: str | None = None
+    id: str | None = None
+    input: msgspec.Raw = NOTHING
+    tool_use_id: str | None = None
+    content: msgspec.Raw = NOTHING
+    is_error: bool | None = None
+
+
+class Message(msgspec.Struct, omit_defaults=True):
+    """The API message inside a user or assistant record."""
+
+    id: str | None = None
+    role: str | None = None
+    model: str | None = None
+    content: str | list[Block] | None = None
+    stop_reason: str | None = None
+
+
+class CompactMetadata(msgspec.Struct, rename="camel"):
+    """What a compaction says about itself."""
+
+    trigger: str | None = None
+    pre_tokens: int | None = None
+
+
+class Origin(msgspec.Struct):
+    """Who caused a user record."""
+
+    kind: str | None = None
+
+
+class Record(msgspec.Struct, rename="camel"):
+    """One transcript record; fields as the client names them, in snake case."""
+
+    type: str = ""
+    subtype: str | None = None
+    uuid: str | None = None
+    session_id: str | None = None
+    timestamp: str | None = None
+    cwd: str | None = None
+    version: str | None = None
+    git_branch: str | None = None
+    entrypoint: str | None = None
+    agent_id: str | None = None
+    is_sidechain: bool | None = None
+    is_meta: bool | None = None
+    is_compact_summary: bool | None = None
+    is_api_error_message: bool | None = None
+    message: Message | None = None
+    tool_use_result: msgspec.Raw = NOTHING
+    attachment: msgspec.Raw = NOTHING
+    content: str | None = None
+    operation: str | None = None
+    prompt_source: str | None = None
+    permission_mode: str | None = None
+    origin: Origin | None = None
+    compact_metadata: CompactMetadata | None = None
+    ai_title: str | None = None
+    custom_title: str | None = None
+    summary: str | None = None
+    last_prompt: str | None = None
+    pr_number: int | None = None
+    pr_url: str | None = None
+    pr_repository: str | None = None
+    tracking_path: str | None = None
+
+
+KNOWN_TYPES = frozenset(
+    "user assistant system attachment progress summary ai-title custom-title agent-name last-prompt mode "
+    "permission-mode pr-link queue-operation file-history-snapshot file-history-delta bridge-session "
+    "atis-latch api-request api-request-shape api-request-blob tools-used cost-state prompt_snapshot "
+    "content-replacement worktree-state tag task-summary".split()
+)
+
+_records = msgspec.json.Decoder(Record)
+
+
+class Decoded(msgspec.Struct):
+    """The records of some complete lines, and what was wrong with the others."""
+
+    records: list[Record]
+    line_numbers: list[int]
+    lines: int
+    bad_lines: int = 0
+    glued_lines: int = 0
+    misfit_records: int = 0
+    unknown_types: int = 0
+
+
+def decode_lines(data: bytes, first_line: int) -> Decoded:
+    """Decode complete lines; *first_line* is the number of the first one, counted from 1."""
+    lines = data.count(b"\n")
+    try:
+        records = _records.decode_lines(data)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return _decode_carefully(data, first_line)
+    if len(records) != lines:  # blank lines: only the careful way knows which record stood where
+        return _decode_carefully(data, first_line)
+    return Decoded(
+        records=records,
+        line_numbers=list(range(first_line, first_line + lines)),
+        lines=lines,
+        unknown_types=sum(record.type not in KNOWN_TYPES for record in records),
+    )
+
+
+def _decode_carefully(data: bytes, first_line: int) -> Decoded:
+    decoded = Decoded(records=[], line_numbers=[], lines=0)
+    for number, line in enumerate(data.split(b"\n")[:-1], first_line):
+        decoded.lines += 1
+        if line.strip():
+            _decode_line(line, number, decoded)
+    return decoded
+
+
+def _decode_line(line: bytes, number: int, decoded: Decoded) -> None:
+    try:
+        found = [_records.decode(line)]
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        found = [_lenient_record(value, decoded) for value in _objects(line)]
+        decoded.bad_lines += not found
+        decoded.glued_lines += len(found) > 1
+    for record in found:
+        decoded.records.append(record)
+        decoded.line_numbers.append(number)
+        decoded.unknown_types += record.type not in KNOWN_TYPES
+
+
+def _objects(line: bytes) -> Iterator[dict[str, Any]]:
+    """Yield the JSON objects of a damaged line: glued ones each, a broken one not at all."""
+    import json
+
+    text = line.decode("utf-8", "replace")
+    decoder = json.JSONDecoder()
+    position = 0
+    while (start := text.find("{", position)) >= 0 and not text[position:start].strip():
+        try:
+            value, position = decoder.raw_decode(text, start)
+        except (ValueError, RecursionError):
+            return
+        yield value
+
+
+def _lenient_record(value: dict[str, Any], decoded: Decoded) -> Record:
+    """Return the record of *value* without the fields whose types do not fit."""
+    try:
+        return _records.decode(msgspec.json.encode(value))
+    except msgspec.ValidationError:
+        decoded.misfit_records += 1
+        return _field_by_field(value)
+
+
+def _field_by_field(value: dict[str, Any]) -> Record:
+    fitting: dict[str, Any] = {}
+    for field in msgspec.structs.fields(Record):
+        if field.encode_name in value:
+            one = msgspec.json.encode({field.encode_name: value[field.encode_name]})
+            try:
+                fitting[field.name] = getattr(_records.decode(one), field.name)
+            except msgspec.ValidationError:
+                continue
+    return Record(**fitting)

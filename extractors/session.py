@@ -1,0 +1,79 @@
+"""One session's memory across all extractors: fed record by record, stored, and asked for the state."""
+
+from typing import Any
+
+import msgspec
+
+from flowd.config.errors import FlowdError
+from flowd.extractors.protocol import Note, Place
+from flowd.extractors.records import Record
+from flowd.extractors.registry import EXTRACTORS
+from flowd.store.facts import SessionState
+
+# Raised by one whenever an extractor changes what its memory means: older memories are then rebuilt.
+MEMORY_FORMAT = 1
+
+_encode = msgspec.msgpack.Encoder().encode
+_decoders = {extractor.NAME: msgspec.msgpack.Decoder(extractor.Memory) for extractor in EXTRACTORS}
+
+
+class StaleMemoryError(FlowdError):
+    """A stored memory is of another format; the transcript has to be read again from its start."""
+
+
+class _Saved(msgspec.Struct, array_like=True):
+    format: int
+    parts: dict[str, msgspec.Raw]
+
+
+_decode_saved = msgspec.msgpack.Decoder(_Saved).decode
+
+
+class SessionMemory:
+    """What all extractors remember of one session."""
+
+    def __init__(self) -> None:
+        self._parts: dict[str, Any] = {extractor.NAME: extractor.Memory() for extractor in EXTRACTORS}
+
+    @classmethod
+    def restored(cls, saved: bytes) -> "SessionMemory":
+        """Return the memory that ``saved()`` gave, or raise StaleMemoryError."""
+        memory = cls()
+        try:
+            stored = _decode_saved(saved)
+            if stored.format != MEMORY_FORMAT:
+                raise StaleMemoryError(f"memory format {stored.format} is not {MEMORY_FORMAT}")
+            memory._parts = {name: decoder.decode(stored.parts[name]) for name, decoder in _decoders.items()}
+        except (msgspec.DecodeError, KeyError) as error:
+            raise StaleMemoryError(f"memory cannot be read: {error}") from error
+        return memory
+
+    def saved(self) -> bytes:
+        """Return the memory as bytes."""
+        parts = {name: msgspec.Raw(_encode(part)) for name, part in self._parts.items()}
+        return _encode(_Saved(MEMORY_FORMAT, parts))
+
+    def feed(self, record: Record, line: int) -> list[Note]:
+        """Give *record* to every extractor; return what they noted."""
+        notes: list[Note] = []
+        for extractor in EXTRACTORS:
+            notes.extend(extractor.feed(self._parts[extractor.NAME], record, line))
+        return notes
+
+    def part(self, name: str) -> Any:
+        """Return the memory of the extractor called *name*."""
+        return self._parts[name]
+
+    def state(self, session_id: str, place: Place, **known: Any) -> SessionState:
+        """Return the session's state; *known* are fields that its reader knows better."""
+        fields: dict[str, Any] = {}
+        for extractor in EXTRACTORS:
+            fields.update(extractor.describe(self._parts[extractor.NAME], place))
+        fields.update(known)
+        return SessionState(
+            session_id=session_id,
+            project=place.root,
+            repository=place.repository,
+            worktree=place.worktree,
+            **fields,
+        )

@@ -1,0 +1,52 @@
+"""What can go wrong with a handoff, each kind also the built-in error callers already catch."""
+
+import errno
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from flowd.config.errors import FlowdError
+
+_REFUSED = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
+
+
+class HandoffError(FlowdError):
+    """Base of every error about a handoff document."""
+
+
+class HandoffValidationError(HandoffError, ValueError):
+    """The data is no valid handoff; the message names the field."""
+
+
+class BrokenHandoffError(HandoffError, ValueError):
+    """The file on disk cannot be taken as a handoff: bad YAML, too big, no mapping, no regular file."""
+
+
+class UnsafeHandoffError(HandoffError):
+    """A symbolic link would lead flowd out of the project."""
+
+
+class HandoffPermissionError(HandoffError, PermissionError):
+    """The operating system refuses to let this user read or write the file."""
+
+
+class HandoffDiskError(HandoffError, OSError):
+    """The disk refuses for another reason than permission: full, gone, broken."""
+
+
+class HandoffBusyError(HandoffError, TimeoutError):
+    """Another process held the handoff's lock past the deadline."""
+
+
+@contextmanager
+def told_plainly(action: str, path: object) -> Iterator[None]:
+    """Turn any ``OSError`` inside into one of flowd's own, saying what was tried on which *path*."""
+    try:
+        yield
+    except HandoffError:
+        raise
+    except OSError as error:
+        reason = error.strerror or str(error)
+        if error.errno in _REFUSED:
+            hint = "check who owns it and its mode, then try again"
+            raise HandoffPermissionError(f"Permission denied {action} {path}: {reason}", hint=hint) from error
+        raise HandoffDiskError(f"Failed {action} {path}: {reason}") from error

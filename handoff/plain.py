@@ -1,0 +1,55 @@
+"""Plain data: what YAML and JSON both hold, copied and bounded."""
+
+import os
+from collections.abc import Mapping
+from datetime import date, datetime
+
+from flowd.handoff.errors import HandoffValidationError
+from flowd.handoff.timestamps import as_utc_text
+
+DEEPEST = 32
+MOST_VALUES = 20_000
+
+
+def plain_mapping(data: Mapping[object, object]) -> dict[str, object]:
+    """Return a deep copy of *data* made of plain values only; raise on anything else, cycles included."""
+    budget = [MOST_VALUES]
+    return {_key(key): _plain(value, str(key), DEEPEST, budget) for key, value in data.items()}
+
+
+def _plain(value: object, field: str, depth: int, budget: list[int]) -> object:
+    budget[0] -= 1
+    if depth < 0 or budget[0] < 0:
+        raise HandoffValidationError(f"Too deep or too many values in field: {field}")
+    if isinstance(value, str):
+        return whole_text(value)
+    if value is None or isinstance(value, bool | int | float):
+        return value
+    if isinstance(value, Mapping):
+        return {_key(key): _plain(item, field, depth - 1, budget) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item, field, depth - 1, budget) for item in value]
+    return _text_of(value, field)
+
+
+def whole_text(text: str) -> str:
+    """Return *text* with halves of surrogate pairs joined or replaced, so that it can be encoded."""
+    if text.isascii():
+        return str(text)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return str(text)
+
+
+def _text_of(value: object, field: str) -> str:
+    if isinstance(value, datetime | date):
+        return as_utc_text(value) or value.isoformat()
+    if isinstance(value, os.PathLike):
+        return whole_text(os.fsdecode(value))
+    raise HandoffValidationError(f"Cannot write a {type(value).__name__} in field: {field}")
+
+
+def _key(key: object) -> str:
+    return whole_text(key if isinstance(key, str) else str(key))

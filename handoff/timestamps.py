@@ -1,0 +1,34 @@
+"""Moments as handoffs write them: ISO 8601 text in UTC."""
+
+from datetime import UTC, date, datetime
+
+
+def utc_now() -> str:
+    """Return this moment as ISO 8601 text in UTC."""
+    return datetime.now(UTC).isoformat()
+
+
+def as_utc_text(moment: object) -> str | None:
+    """Return *moment* (datetime, date or ISO text; naive means local time) in UTC, or None if it is none."""
+    if isinstance(moment, str):
+        moment = _parsed(moment)
+    if isinstance(moment, date) and not isinstance(moment, datetime):
+        moment = datetime(moment.year, moment.month, moment.day)
+    if not isinstance(moment, datetime):
+        return None
+    return _in_utc(moment)
+
+
+def _parsed(text: str) -> datetime | None:
+    try:
+        return datetime.fromisoformat(text.strip())
+    except ValueError:
+        return None
+
+
+def _in_utc(moment: datetime) -> str | None:
+    try:
+        return moment.astimezone(UTC).isoformat()
+    except (OverflowError, ValueError, OSError):
+        # The first and last years a datetime can hold have no neighbour in another zone.
+        return None

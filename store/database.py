@@ -1,0 +1,147 @@
+"""Connections to core.db: pragmas, turns at writing, and errors told apart."""
+
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from flowd.config.errors import StoreError
+
+BUSY_TIMEOUT_MS = 5000
+SQLITE_MAGIC = b"SQLite format 3\x00"
+
+_CONDITIONS = {
+    sqlite3.SQLITE_BUSY: ("locked", "another program holds core.db; flowd tries again by itself"),
+    sqlite3.SQLITE_LOCKED: ("locked", "another program holds core.db; flowd tries again by itself"),
+    sqlite3.SQLITE_READONLY: ("read-only", "make core.db and its directory writable for this user"),
+    sqlite3.SQLITE_FULL: ("full", "free some disk space; flowd tries again by itself"),
+    sqlite3.SQLITE_IOERR: ("i/o error", "check the disk that holds core.db"),
+    sqlite3.SQLITE_CORRUPT: ("corrupt", "stop flowd, keep the file, and restore one from the backups folder"),
+    sqlite3.SQLITE_CANTOPEN: ("cannot open", "check that the directory of core.db exists and is writable"),
+    sqlite3.SQLITE_PERM: ("cannot open", "check the permissions of core.db and its directory"),
+    sqlite3.SQLITE_AUTH: ("cannot open", "check the permissions of core.db and its directory"),
+}
+
+
+class Database:
+    """One core.db: a connection per thread, and one writer of this process at a time."""
+
+    def __init__(self, path: Path, *, durable: bool = True) -> None:
+        """Name the database; nothing is opened yet.
+
+        ``durable=False`` lets the last commits be lost in a power cut (never torn). The reader of
+        transcripts wants this: it reads them again. People's own words need ``durable=True``.
+        """
+        self.path = path
+        self._synchronous = "FULL" if durable else "NORMAL"
+        self._local = threading.local()
+        self._writing = threading.Lock()
+        self._all: list[sqlite3.Connection] = []
+        self._all_guard = threading.Lock()
+
+    def connection(self) -> sqlite3.Connection:
+        """Return this thread's connection, opening it first if need be."""
+        connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
+        if connection is None:
+            connection = self._open()
+            self._local.connection = connection
+            with self._all_guard:
+                self._all.append(connection)
+        return connection
+
+    @contextmanager
+    def transaction(self) -> Iterator[sqlite3.Connection]:
+        """Run the block as one write: all of it is kept, or none."""
+        with self._writing, self.errors_named():
+            connection = self.connection()
+            connection.execute("begin immediate")
+            try:
+                yield connection
+                connection.execute("commit")
+            except BaseException:
+                if connection.in_transaction:
+                    connection.execute("rollback")
+                raise
+
+    @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """Run the block's queries with errors named like those of a write."""
+        with self.errors_named():
+            yield self.connection()
+
+    @contextmanager
+    def errors_named(self) -> Iterator[None]:
+        """Turn sqlite3's errors into one StoreError that says condition, file and remedy."""
+        try:
+            yield
+        except sqlite3.DatabaseError as error:
+            named = named_error(error, self.path)
+            if named is None:
+                raise
+            raise named from error
+
+    def drop_connection(self) -> None:
+        """Close this thread's connection; the next use opens the file anew."""
+        connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
+        if connection is not None:
+            self._local.connection = None
+            with self._all_guard:
+                self._all.remove(connection)
+            connection.close()
+
+    def close(self) -> None:
+        """Close every connection that any thread opened."""
+        with self._all_guard:
+            connections, self._all = self._all, []
+        self._local = threading.local()
+        for connection in connections:
+            connection.close()
+
+    def _open(self) -> sqlite3.Connection:
+        with self.errors_named():
+            connection = sqlite3.connect(
+                self.path, timeout=BUSY_TIMEOUT_MS / 1000, isolation_level=None, check_same_thread=False
+            )
+            try:
+                set_pragmas(connection, self._synchronous)
+            except BaseException:
+                connection.close()
+                raise
+            return connection
+
+
+def set_pragmas(connection: sqlite3.Connection, synchronous: str) -> None:
+    """Bring *connection* to the settings that every program sharing core.db agrees on."""
+    connection.execute(f"pragma busy_timeout = {BUSY_TIMEOUT_MS}")
+    # Asking first keeps a read-only file readable: setting WAL again would be a write.
+    if connection.execute("pragma journal_mode").fetchone()[0] != "wal":
+        connection.execute("pragma journal_mode = wal")
+    connection.execute("pragma foreign_keys = on")
+    connection.execute(f"pragma synchronous = {synchronous}")
+
+
+def named_error(error: sqlite3.DatabaseError, path: Path) -> StoreError | None:
+    """Return the StoreError for *error*, or None when it is a bug rather than a condition of the file."""
+    code = getattr(error, "sqlite_errorcode", None)
+    if code is None:
+        return None
+    primary = code & 0xFF
+    if primary == sqlite3.SQLITE_NOTADB:
+        condition, hint = _not_a_database(path)
+    elif primary in _CONDITIONS:
+        condition, hint = _CONDITIONS[primary]
+    else:
+        return None
+    return StoreError(f"core.db is {condition}: {path} ({error})", condition=condition, hint=hint)
+
+
+def _not_a_database(path: Path) -> tuple[str, str]:
+    try:
+        with path.open("rb") as file:
+            magic = file.read(len(SQLITE_MAGIC))
+    except OSError:
+        magic = b""
+    if magic == SQLITE_MAGIC:
+        return _CONDITIONS[sqlite3.SQLITE_CORRUPT]
+    return "encrypted or not SQLite", "set store.path to another file; flowd leaves this one as it is"

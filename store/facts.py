@@ -1,0 +1,120 @@
+"""The vocabulary of the journal: what can be known about a session, as frozen values."""
+
+from typing import Literal
+
+import msgspec
+
+Status = Literal["in_progress", "completed", "blocked"]
+
+
+class Insight(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One or two sentences worth keeping, and the record they came from."""
+
+    category: Literal["learning", "decision", "context"]
+    insight: str
+    record: str = ""
+    line: int = 0
+
+
+class SessionState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Everything flowd holds about one session, as of its last record."""
+
+    session_id: str
+    project: str = ""
+    repository: str = ""
+    worktree: str = ""
+    cwd: str = ""
+    branch: str = ""
+    client: str = ""
+    title: str = ""
+    started_at: float = 0.0
+    last_activity_at: float = 0.0
+    touched_at: float = 0.0
+    compacted_at: float = 0.0
+    compactions: int = 0
+    ended_at: float = 0.0
+    vanished_at: float = 0.0
+    records: int = 0
+    goal: str = ""
+    status: Status = "in_progress"
+    now: str = ""
+    hypothesis: str = ""
+    outcome: str = ""
+    files: tuple[str, ...] = ()
+    decisions: tuple[str, ...] = ()
+    learnings: tuple[str, ...] = ()
+    questions: tuple[str, ...] = ()
+    blockers: tuple[str, ...] = ()
+    next: tuple[str, ...] = ()
+    insights: tuple[Insight, ...] = ()
+
+
+class StateChanged(msgspec.Struct, frozen=True, tag="state"):
+    """The session moved on. The newest one stands for all before it."""
+
+    state: SessionState
+
+
+class Compacted(msgspec.Struct, frozen=True, tag="compacted"):
+    """The client compacted the conversation."""
+
+    trigger: str
+    tokens_before: int
+
+
+class Titled(msgspec.Struct, frozen=True, tag="titled"):
+    """The client or the person gave the session a title."""
+
+    title: str
+
+
+class PullRequestLinked(msgspec.Struct, frozen=True, tag="pull-request"):
+    """The session made or joined a pull request."""
+
+    number: int
+    url: str
+    repository: str
+
+
+class AwaySummarised(msgspec.Struct, frozen=True, tag="away-summary"):
+    """The client's own recap, written while the person was away."""
+
+    text: str
+
+
+class TranscriptVanished(msgspec.Struct, frozen=True, tag="vanished"):
+    """A transcript is gone from disk; this is what was kept of it."""
+
+    path: str
+    bytes_read: int
+    records_kept: int
+
+
+Body = StateChanged | Compacted | Titled | PullRequestLinked | AwaySummarised | TranscriptVanished
+
+
+class Fact(msgspec.Struct, frozen=True):
+    """One thing known. ``key`` makes it idempotent: the same key is the same fact."""
+
+    key: str
+    session_id: str
+    project: str
+    at: float
+    body: Body
+    seq: int = 0
+
+    @property
+    def kind(self) -> str:
+        """The tag of the body, as stored."""
+        return str(type(self.body).__struct_config__.tag)
+
+
+def state_fact(state: SessionState) -> Fact:
+    """Return the fact that says *state*; its key is the session, so that a newer one replaces it."""
+    return Fact(
+        key=f"state:{state.session_id}",
+        session_id=state.session_id,
+        project=state.project,
+        at=state.last_activity_at,
+        body=StateChanged(state),
+    )

@@ -1,0 +1,220 @@
+"""What each version changed in core.db, written with sqlite-utils, each after a backup.
+
+Runs as ``python -m flowd.store.migrations PATH`` in a process of its own (store/schema.py says why).
+"""
+
+import sqlite3
+import sys
+import time
+from pathlib import Path
+
+from sqlite_utils import Database as Tables
+from sqlite_utils.migrations import Migrations
+
+from flowd.config.errors import StoreError
+from flowd.store import schema
+from flowd.store.database import Database
+
+BACKUPS_KEPT = 3
+
+
+class FlowMigrations(Migrations):
+    """sqlite-utils' migrations, recorded in a table of flowd's own name: core.db is shared."""
+
+    migrations_table = schema.MIGRATIONS_TABLE
+
+
+migrations = FlowMigrations(schema.MIGRATION_SET)
+
+
+@migrations(name="0001_journal_and_threads")
+def journal_and_threads(tables: Tables) -> None:
+    """The journal, its cursors and projections, and the two tables of the thread specification."""
+    _sources(tables)
+    _facts(tables)
+    _sinks(tables)
+    _sessions(tables)
+    _threads(tables)
+
+
+def _sources(tables: Tables) -> None:
+    tables.table("flow_sources").create(
+        {
+            "id": int,
+            "device": int,
+            "inode": int,
+            "fingerprint": str,
+            "generation": int,
+            "path": str,
+            "session_id": str,
+            "is_subagent": int,
+            "offset": int,
+            "lines": int,
+            "records": int,
+            "tail": bytes,
+            "size": int,
+            "mtime_ns": int,
+            "state": str,
+            "first_seen_at": float,
+            "last_read_at": float,
+        },
+        pk="id",
+        not_null={"device", "inode", "fingerprint", "path", "offset", "state"},
+        if_not_exists=True,
+    )
+    tables.table("flow_sources").create_index(["path"], if_not_exists=True)
+    tables.table("flow_memories").create(
+        {"session_id": str, "body": bytes, "updated_at": float}, pk="session_id", if_not_exists=True
+    )
+    tables.table("flow_counters").create({"name": str, "value": int}, pk="name", if_not_exists=True)
+
+
+def _facts(tables: Tables) -> None:
+    # AUTOINCREMENT: a sequence number that a sink has passed must never come back after a deletion.
+    tables.execute(
+        """create table if not exists flow_facts (
+            seq integer primary key autoincrement,
+            key text not null unique,
+            kind text not null,
+            session_id text not null,
+            project text not null,
+            at real not null,
+            body text not null
+        )"""
+    )
+    tables.table("flow_facts").create_index(["session_id", "kind"], if_not_exists=True)
+
+
+def _sinks(tables: Tables) -> None:
+    tables.table("flow_sinks").create(
+        {
+            "name": str,
+            "cursor": int,
+            "delivered": int,
+            "last_success_at": float,
+            "last_error": str,
+            "last_error_at": float,
+        },
+        pk="name",
+        not_null={"cursor", "delivered"},
+        if_not_exists=True,
+    )
+    tables.table("flow_quarantine").create(
+        {"sink": str, "key": str, "seq": int, "body": str, "error": str, "tries": int, "since": float},
+        pk=("sink", "key"),
+        if_not_exists=True,
+    )
+
+
+def _sessions(tables: Tables) -> None:
+    tables.table("flow_sessions").create(
+        {
+            "session_id": str,
+            "project": str,
+            "repository": str,
+            "worktree": str,
+            "branch": str,
+            "title": str,
+            "client": str,
+            "started_at": float,
+            "last_activity_at": float,
+            "ended_at": float,
+            "compacted_at": float,
+            "compactions": int,
+            "vanished_at": float,
+            "state": str,
+            "seq": int,
+        },
+        pk="session_id",
+        if_not_exists=True,
+    )
+    tables.table("flow_sessions").create_index(["project", "last_activity_at"], if_not_exists=True)
+    tables.table("flow_handoffs").create(
+        {"project": str, "session_id": str, "last_activity_at": float, "written": str},
+        pk="project",
+        if_not_exists=True,
+    )
+
+
+def _threads(tables: Tables) -> None:
+    tables.execute(
+        """create table if not exists handoffs (
+            id text primary key,
+            title text not null,
+            project text,
+            chat_last_seen integer default 0,
+            code_last_seen integer default 0,
+            status text default 'active',
+            created_at text default (datetime('now')),
+            updated_at text
+        )"""
+    )
+    tables.execute(
+        """create table if not exists handoff_entries (
+            seq integer primary key autoincrement,
+            handoff_id text not null references handoffs(id),
+            from_client text not null,
+            type text not null,
+            content text not null,
+            created_at text default (datetime('now'))
+        )"""
+    )
+    tables.execute("create index if not exists idx_handoff_entries_handoff on handoff_entries(handoff_id)")
+
+
+def migrate(path: Path) -> None:
+    """Bring the database at *path* to this version's shape, keeping a copy of what was there."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    database = Database(path)
+    try:
+        connection = database.connection()
+        path.chmod(0o600)
+        with database.errors_named():
+            if schema.is_current(database):
+                return
+            _back_up(connection, path)
+            _apply(connection)
+    finally:
+        database.close()
+
+
+def _apply(connection: sqlite3.Connection) -> None:
+    # Taking the write lock first makes a second process wait, and then find nothing left to do.
+    connection.execute("begin immediate")
+    try:
+        migrations.apply(Tables(connection, execute_plugins=False))
+        connection.execute("commit")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("rollback")
+        raise
+
+
+def _back_up(connection: sqlite3.Connection, path: Path) -> None:
+    if not connection.execute("select 1 from sqlite_master limit 1").fetchone():
+        return
+    folder = schema.backups_dir(path)
+    folder.mkdir(mode=0o700, exist_ok=True)
+    target = folder / f"{path.name}.{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}"
+    copy = sqlite3.connect(target)
+    try:
+        connection.backup(copy)
+    finally:
+        copy.close()
+    target.chmod(0o600)
+    for old in sorted(folder.glob(f"{path.name}.*"))[:-BACKUPS_KEPT]:
+        old.unlink()
+
+
+def main(arguments: list[str]) -> int:
+    """Migrate the database that the one argument names; say condition, text and hint on failure."""
+    try:
+        migrate(Path(arguments[0]))
+    except StoreError as error:
+        sys.stderr.write(f"{error.condition}|{error}\n{error.hint}\n")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))

@@ -1,0 +1,70 @@
+"""Which shape core.db has, and whether it is the one this version works with. Plain sqlite3 only."""
+
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+from flowd.config.errors import StoreError
+from flowd.store.database import Database
+
+MIGRATION_SET = "flowd"
+MIGRATIONS_TABLE = "flow_migrations"
+# The names of all migrations in order; store/migrations.py holds what each does, a test keeps both equal.
+MIGRATION_NAMES = ("0001_journal_and_threads",)
+MIGRATION_DEADLINE_S = 600
+
+
+def applied_migrations(connection: sqlite3.Connection) -> list[str]:
+    """Return the names of flowd's migrations that *connection*'s database has seen."""
+    exists = connection.execute(
+        "select 1 from sqlite_master where type = 'table' and name = ?", (MIGRATIONS_TABLE,)
+    ).fetchone()
+    if exists is None:
+        return []
+    rows = connection.execute(
+        f"select name from {MIGRATIONS_TABLE} where migration_set = ? order by rowid",  # noqa: S608 a constant
+        (MIGRATION_SET,),
+    )
+    return [name for (name,) in rows]
+
+
+def is_current(database: Database) -> bool:
+    """Say whether *database* has exactly this version's shape; raise if a newer flowd made it."""
+    with database.reading() as connection:
+        applied = applied_migrations(connection)
+    unknown = [name for name in applied if name not in MIGRATION_NAMES]
+    if unknown:
+        raise StoreError(
+            f"core.db was made by a newer flowd: {database.path} (it has {unknown[-1]})",
+            condition="newer than this flowd",
+            hint="upgrade flowd, or set store.path to another file",
+        )
+    return len(applied) == len(MIGRATION_NAMES)
+
+
+def ensure_current(database: Database) -> None:
+    """Migrate core.db if it is behind, in a child process.
+
+    sqlite-utils, which the migrations are written with, imports click and costs 14 MB: the daemon
+    must never carry it.
+    """
+    database.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if database.path.exists() and database.path.stat().st_size and is_current(database):
+        return
+    run = subprocess.run(
+        [sys.executable, "-m", "flowd.store.migrations", str(database.path)],
+        capture_output=True,
+        text=True,
+        timeout=MIGRATION_DEADLINE_S,
+        check=False,
+    )
+    if run.returncode != 0:
+        what, _, hint = run.stderr.strip().partition("\n")
+        condition, _, what = what.partition("|")
+        raise StoreError(what or "core.db could not be migrated", condition=condition, hint=hint)
+
+
+def backups_dir(path: Path) -> Path:
+    """Return the folder that keeps the copies made before migrations of the database at *path*."""
+    return path.parent / "backups"
