@@ -36,8 +36,15 @@ class Extractor(Protocol):
     back after a restart. Memories are bounded: they do not grow with the session.
     """
 
-    NAME: str
-    Memory: type[msgspec.Struct]
+    @property
+    def NAME(self) -> str:  # noqa: N802 a module's constant
+        """The name its memory is stored under."""
+        ...
+
+    @property
+    def Memory(self) -> type[msgspec.Struct]:  # noqa: N802 a module's class
+        """What it remembers, made without arguments."""
+        ...
 
     def feed(self, memory: Any, record: Record, line: int) -> Iterable[Note]:
         """Take *record*, found on *line* of its file, into *memory*; return what is worth a fact."""

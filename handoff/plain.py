@@ -9,6 +9,7 @@ from flowd.handoff.timestamps import as_utc_text
 
 DEEPEST = 32
 MOST_VALUES = 20_000
+_SCALARS = frozenset({type(None), bool, int, float})
 
 
 def plain_mapping(data: Mapping[object, object]) -> dict[str, object]:
@@ -23,7 +24,7 @@ def _plain(value: object, field: str, depth: int, budget: list[int]) -> object:
         raise HandoffValidationError(f"Too deep or too many values in field: {field}")
     if isinstance(value, str):
         return whole_text(value)
-    if value is None or isinstance(value, bool | int | float):
+    if type(value) in _SCALARS:
         return value
     if isinstance(value, Mapping):
         return {_key(key): _plain(item, field, depth - 1, budget) for key, item in value.items()}
@@ -35,17 +36,19 @@ def _plain(value: object, field: str, depth: int, budget: list[int]) -> object:
 def whole_text(text: str) -> str:
     """Return *text* with halves of surrogate pairs joined or replaced, so that it can be encoded."""
     if text.isascii():
-        return str(text)
+        return str.__str__(text)
     try:
         text.encode()
     except UnicodeEncodeError:
         return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return str(text)
+    return str.__str__(text)
 
 
 def _text_of(value: object, field: str) -> str:
-    if isinstance(value, datetime | date):
+    if isinstance(value, datetime):
         return as_utc_text(value) or value.isoformat()
+    if isinstance(value, date):
+        return value.isoformat()
     if isinstance(value, os.PathLike):
         return whole_text(os.fsdecode(value))
     raise HandoffValidationError(f"Cannot write a {type(value).__name__} in field: {field}")
