@@ -1,0 +1,192 @@
+"""The settings: defaults.yaml, overridden by the person's config.yaml, checked key by key."""
+
+import difflib
+from importlib import resources
+from pathlib import Path
+from typing import Annotated, Any, Literal, get_type_hints
+
+import msgspec
+
+from flowd.config.errors import SettingsError
+
+Positive = Annotated[float, msgspec.Meta(gt=0)]
+Count = Annotated[int, msgspec.Meta(ge=0)]
+
+
+class Claude(msgspec.Struct, frozen=True):
+    """Where Claude Code keeps its files."""
+
+    config_dir: str | None
+
+
+class Store(msgspec.Struct, frozen=True):
+    """Where core.db is."""
+
+    path: str | None
+
+
+class Watch(msgspec.Struct, frozen=True):
+    """How changes are noticed."""
+
+    reconcile_s: Positive
+    poll_s: Positive
+    most_watches: Count
+
+
+class HandoffYaml(msgspec.Struct, frozen=True):
+    """Which projects get a handoff.yaml, and how often it is written."""
+
+    projects: Literal["all", "opted_in", "none"]
+    fresh_days: Positive
+    debounce_s: Annotated[float, msgspec.Meta(ge=0)]
+
+
+class Idle(msgspec.Struct, frozen=True):
+    """When a session counts as idle."""
+
+    after_minutes: Annotated[float, msgspec.Meta(ge=0)]
+
+
+class Sinks(msgspec.Struct, frozen=True):
+    """How deliveries are retried."""
+
+    retry_first_s: Positive
+    retry_most_s: Positive
+    quarantine_after: Annotated[int, msgspec.Meta(ge=1)]
+    drain_s: Annotated[float, msgspec.Meta(ge=0, le=60)]
+
+
+class Serve(msgspec.Struct, frozen=True):
+    """The MCP server over HTTP."""
+
+    enabled: bool
+    host: str
+    port: Annotated[int, msgspec.Meta(ge=1, le=65535)]
+    requests_per_minute: Annotated[int, msgspec.Meta(ge=1)]
+
+
+class Redaction(msgspec.Struct, frozen=True):
+    """What counts as a secret beyond the built-in patterns."""
+
+    patterns: tuple[str, ...]
+
+
+class Log(msgspec.Struct, frozen=True):
+    """What is logged, and how much of it is kept."""
+
+    level: Literal["debug", "info", "warning", "error"]
+    file_mb: Positive
+    files_kept: Count
+
+
+class Settings(msgspec.Struct, frozen=True):
+    """All settings in force."""
+
+    claude: Claude
+    store: Store
+    watch: Watch
+    handoff_yaml: HandoffYaml
+    idle: Idle
+    sinks: Sinks
+    serve: Serve
+    redaction: Redaction
+    log: Log
+
+
+class LoadedSettings(msgspec.Struct, frozen=True):
+    """The settings, and for each dotted key the file its value comes from."""
+
+    settings: Settings
+    origins: dict[str, str]
+
+
+def load_settings(config_file: Path) -> LoadedSettings:
+    """Return the defaults overridden by *config_file*, or raise SettingsError naming the culprit."""
+    values = _read_yaml(_defaults_text(), "defaults.yaml")
+    origins = {key: "default" for key in _dotted_keys(values)}
+    if config_file.exists():
+        theirs = _read_yaml(_read_text(config_file), str(config_file))
+        _override(values, theirs, str(config_file), origins)
+    try:
+        return LoadedSettings(msgspec.convert(values, Settings), origins)
+    except msgspec.ValidationError as error:
+        # The keys were checked one by one above; only the shipped defaults can still be wrong.
+        raise SettingsError(f"defaults.yaml is damaged: {error}", hint="reinstall flowd") from error
+
+
+def dotted_items(settings: Settings) -> list[tuple[str, Any]]:
+    """Return every setting as (dotted key, value), in the order of defaults.yaml."""
+    return [
+        (f"{section}.{key}", value)
+        for section, fields in msgspec.to_builtins(settings).items()
+        for key, value in fields.items()
+    ]
+
+
+def _defaults_text() -> str:
+    return resources.files("flowd.config").joinpath("defaults.yaml").read_text(encoding="utf-8")
+
+
+def _read_text(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise SettingsError(f"{file}: cannot be read: {error}", hint="check its permissions") from error
+
+
+def _read_yaml(text: str, name: str) -> dict[str, Any]:
+    import yaml  # here, because a command that reads no settings should not pay for it
+
+    try:
+        value = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506 both are safe
+    except yaml.YAMLError as error:
+        where = " ".join(str(error).split())
+        raise SettingsError(
+            f"{name}: not valid YAML: {where}", hint="see `flowd config --defaults`"
+        ) from error
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        raise SettingsError(f"{name}: a mapping of sections is expected, not {type(value).__name__}")
+    return value
+
+
+def _dotted_keys(values: dict[str, Any]) -> list[str]:
+    return [f"{section}.{key}" for section, fields in values.items() for key in fields]
+
+
+def _override(values: dict[str, Any], theirs: dict[str, Any], file: str, origins: dict[str, str]) -> None:
+    for section, fields in theirs.items():
+        if section not in values:
+            raise _unknown_key(file, str(section), fields, list(values) + list(origins))
+        if fields is None:
+            continue
+        if not isinstance(fields, dict):
+            raise SettingsError(f"{file}: {section}: {fields!r} is not a mapping of settings")
+        for key, value in fields.items():
+            dotted = f"{section}.{key}"
+            if dotted not in origins:
+                raise _unknown_key(file, dotted, value, list(origins))
+            values[section][key] = _checked(file, section, key, value)
+            origins[dotted] = file
+
+
+def _checked(file: str, section: str, key: str, value: Any) -> Any:
+    struct = get_type_hints(Settings)[section]
+    kind = get_type_hints(struct, include_extras=True)[key]
+    try:
+        msgspec.convert(value, kind)
+    except msgspec.ValidationError as error:
+        raise SettingsError(
+            f"{file}: {section}.{key}: {value!r} is not valid: {error}",
+            hint="`flowd config --defaults` shows every setting with its meaning",
+        ) from error
+    return value
+
+
+def _unknown_key(file: str, key: str, value: Any, known: list[str]) -> SettingsError:
+    nearest = difflib.get_close_matches(key, known, n=1, cutoff=0.4)
+    return SettingsError(
+        f"{file}: unknown key {key} (value {value!r})",
+        hint=f"did you mean {nearest[0]}?" if nearest else "`flowd config --defaults` lists all keys",
+    )
