@@ -3,6 +3,7 @@
 import os
 from collections.abc import Mapping
 from datetime import date, datetime
+from typing import Any
 
 from flowd.handoff.errors import HandoffValidationError
 from flowd.handoff.timestamps import as_utc_text
@@ -12,7 +13,7 @@ MOST_VALUES = 20_000
 _SCALARS = frozenset({type(None), bool, int, float})
 
 
-def plain_mapping(data: Mapping[object, object]) -> dict[str, object]:
+def plain_mapping(data: Mapping[Any, object]) -> dict[str, object]:
     """Return a deep copy of *data* made of plain values only; raise on anything else, cycles included."""
     budget = [MOST_VALUES]
     return {_key(key): _plain(value, str(key), DEEPEST, budget) for key, value in data.items()}

@@ -1,7 +1,8 @@
 """Which project a directory belongs to."""
 
+# ruff: noqa: PTH109, PTH110, PTH111, PTH112, PTH113, PTH117 - os.path answers False where Path raises, as for a folder that may not be entered
+
 import os
-import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
@@ -63,6 +64,9 @@ def _is_marked(path: str) -> bool:
 
 
 def _refused_roots() -> frozenset[str]:
+    # Imported here: it costs hooks more than the rest of this package, and they ask for no project.
+    import tempfile
+
     named = ("/", os.path.expanduser("~"), tempfile.gettempdir(), *_TEMP_ROOTS)
     return frozenset(named) | frozenset(map(os.path.realpath, named))
 

@@ -1,0 +1,22 @@
+"""The documents flowd keeps: handoff.yaml with the functions of its specification, and redaction."""
+
+from flowd.handoff.errors import HandoffError, HandoffValidationError
+from flowd.handoff.project import find_project_root
+from flowd.handoff.yaml_file import (
+    clear_handoff,
+    get_handoff_path,
+    load_handoff,
+    save_handoff,
+    update_handoff,
+)
+
+__all__ = [
+    "HandoffError",
+    "HandoffValidationError",
+    "clear_handoff",
+    "find_project_root",
+    "get_handoff_path",
+    "load_handoff",
+    "save_handoff",
+    "update_handoff",
+]

@@ -1,0 +1,87 @@
+"""Load, merge and save as one step that no other process can come between."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from flowd.handoff.disk import (
+    NOTHING,
+    Signature,
+    Stored,
+    read_file,
+    set_aside,
+    signature_of,
+    sweep,
+    write_file,
+)
+from flowd.handoff.document import Handoff, same_but_for_time
+from flowd.handoff.errors import BrokenHandoffError
+from flowd.handoff.folder import HANDOFF, LOCK_WAIT_S, Folder
+from flowd.handoff.log import warn
+from flowd.handoff.plain import plain_mapping
+from flowd.handoff.project import FOLDER
+from flowd.handoff.yaml_text import render
+
+Merge = Callable[[Handoff | None], Handoff | None]
+
+
+class Merged(NamedTuple):
+    """The file after a merge; hand it back as *known* next time to spare the parsing."""
+
+    stored: Stored
+    written: bool
+    kept_aside: str | None = None
+
+    @property
+    def mapping(self) -> Handoff | None:
+        """What the file holds now."""
+        return self.stored.mapping
+
+    @property
+    def signature(self) -> Signature | None:
+        """What the file looks like from outside now."""
+        return self.stored.signature
+
+
+def file_signature(root: str | os.PathLike[str]) -> Signature | None:
+    """Return the signature of the handoff of the project at *root*: one ``stat``, nothing more."""
+    return signature_of(os.path.join(root, FOLDER, HANDOFF))
+
+
+def merge_into_file(
+    root: Path,
+    merge: Merge,
+    *,
+    known: Merged | None = None,
+    touch: bool = False,
+    wait_s: float = LOCK_WAIT_S,
+) -> Merged:
+    """Give *merge* the present mapping under the lock and write what it returns.
+
+    Nothing is written when it returns None, or, unless *touch*, when only the timestamp would change.
+    The mapping handed to *merge* is a copy it may change; what it returns is written as it is, unvalidated.
+    """
+    with Folder(root) as folder:
+        folder.lock(wait_s)
+        present, broken = _present(folder, known)
+        wanted = merge(None if present.mapping is None else plain_mapping(present.mapping))
+        if wanted is None:
+            return Merged(present, written=False)
+        wanted = plain_mapping(wanted)
+        if not touch and not broken and same_but_for_time(present.mapping, wanted):
+            return Merged(present, written=False)
+        aside = set_aside(folder) if broken else None
+        signature = write_file(folder, render(wanted, present.header))
+        return Merged(Stored(wanted, present.header, signature), written=True, kept_aside=aside)
+
+
+def _present(folder: Folder, known: Merged | None) -> tuple[Stored, bool]:
+    if known and known.signature and signature_of(HANDOFF, dir_fd=folder.descriptor) == known.signature:
+        return known.stored, False
+    sweep(folder)
+    try:
+        return read_file(folder), False
+    except BrokenHandoffError as error:
+        warn("handoff_broken", path=os.path.join(folder.path, HANDOFF), reason=str(error))
+        return NOTHING, True

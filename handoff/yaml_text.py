@@ -1,0 +1,126 @@
+"""A handoff as YAML text: parsed without trust, written for people."""
+
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from flowd.handoff.document import Handoff
+from flowd.handoff.errors import BrokenHandoffError, HandoffValidationError
+from flowd.handoff.plain import plain_mapping
+from flowd.handoff.timestamps import as_utc_text
+
+LARGEST_FILE = 256 * 1024
+# Nobody writes more by hand, and sixteen cannot be multiplied into anything large.
+MOST_ALIASES = 16
+# One field, one line, so that grep finds whole values.
+_NEVER_FOLD = 1_000_000
+_ESCAPED_BEYOND_BMP = "\\U000"
+
+
+class Text(NamedTuple):
+    """What a handoff file says: the comments at its head, and its mapping, if it has one."""
+
+    header: str
+    mapping: Handoff | None
+
+
+def parse(data: bytes) -> Text:
+    """Return what *data* says (no mapping when empty), or raise ``BrokenHandoffError`` saying why not."""
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise BrokenHandoffError(f"not UTF-8 text: {error.reason}") from error
+    return Text(_header(text), _mapping(text))
+
+
+def render(mapping: Handoff, header: str = "") -> bytes:
+    """Return *mapping* as block-style YAML below *header*."""
+    body = _dumped(mapping, _dumper("CSafeDumper"))
+    if _ESCAPED_BEYOND_BMP in body:
+        # libyaml writes emoji as escapes; the slower dumper writes them as people typed them.
+        body = _dumped(mapping, _dumper("SafeDumper"))
+    return (header + body).encode()
+
+
+def _dumped(mapping: Handoff, dumper: Any) -> str:
+    import yaml
+
+    text: str = yaml.dump(
+        mapping,
+        Dumper=dumper,
+        allow_unicode=True,
+        default_flow_style=False,
+        sort_keys=False,
+        width=_NEVER_FOLD,
+    )
+    return text
+
+
+def _header(text: str) -> str:
+    match = re.match(r"(?:[ \t]*(?:#[^\n]*)?\n|---[ \t]*\n)*", text)
+    return match.group() if match and "#" in match.group() else ""
+
+
+def _mapping(text: str) -> Handoff | None:
+    loaded = _loaded(text)
+    if loaded is None:
+        return None
+    if not isinstance(loaded, Mapping):
+        raise BrokenHandoffError(f"a {type(loaded).__name__} stands where a mapping belongs")
+    try:
+        mapping = plain_mapping(loaded)
+    except HandoffValidationError as error:
+        raise BrokenHandoffError(str(error)) from error
+    if "timestamp" in loaded:
+        mapping["timestamp"] = as_utc_text(loaded["timestamp"]) or mapping["timestamp"]
+    return mapping
+
+
+def _loaded(text: str) -> Any:
+    import yaml
+
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    try:
+        _refuse_alias_bombs(text, loader)
+        return yaml.load(text, Loader=loader)  # noqa: S506 - both candidates are safe loaders
+    except BrokenHandoffError:
+        raise
+    except (yaml.YAMLError, ValueError, RecursionError, OverflowError) as error:
+        raise BrokenHandoffError(f"invalid YAML: {_reason(error)}") from error
+
+
+def _refuse_alias_bombs(text: str, loader: Any) -> None:
+    import yaml
+
+    if "&" not in text or "*" not in text:
+        return
+    aliases = 0
+    for event in yaml.parse(text, Loader=loader):
+        aliases += isinstance(event, yaml.AliasEvent)
+        if aliases > MOST_ALIASES:
+            raise BrokenHandoffError(f"more than {MOST_ALIASES} aliases")
+
+
+def _reason(error: Exception) -> str:
+    # Only the problem and its line: a whole message may quote the file, and with it a secret, into a log.
+    mark = getattr(error, "problem_mark", None)
+    problem = getattr(error, "problem", None) or type(error).__name__
+    return f"{problem}, line {mark.line + 1}" if mark else str(problem)
+
+
+@lru_cache(maxsize=2)
+def _dumper(name: str) -> Any:
+    """Return PyYAML's dumper of that *name*, or its slow one, repeating values instead of aliasing them."""
+    import yaml
+
+    base: Any = getattr(yaml, name, yaml.SafeDumper)
+    dumper: Any = type("HandoffDumper", (base,), {"ignore_aliases": lambda *_: True})
+    dumper.add_representer(str, _represent_text)
+    return dumper
+
+
+def _represent_text(dumper: Any, text: str) -> Any:
+    # A block of lines reads as it was meant; the emitter falls back to quotes where a block cannot hold it.
+    style = "|" if "\n" in text else None
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
