@@ -1,0 +1,132 @@
+"""``flow thread``: the handoff threads that Chat and Code share, from the command line."""
+
+import argparse
+import sys
+
+import msgspec
+
+from flowd.cli.thread_store import open_threads
+from flowd.cli.thread_text import Result, render
+from flowd.config.errors import FlowdError
+from flowd.store import threads
+from flowd.store.database import Database
+from flowd.store.thread_records import CLIENTS, ENTRY_TYPES
+from flowd.store.thread_words import ENTRY_LIMIT_BYTES
+
+EXAMPLES = """\
+examples:
+  flow thread create "Implement auth" "JWT with refresh tokens." --as chat
+  flow thread get hof_V1StGXR8_Z5jdHi6B-myT
+  flow thread add hof_V1StGXR8_Z5jdHi6B-myT question "Expire after 7 or 30 days?"
+  flow thread add hof_V1StGXR8_Z5jdHi6B-myT progress - < notes.md
+  flow thread read hof_V1StGXR8_Z5jdHi6B-myT
+  flow thread close hof_V1StGXR8_Z5jdHi6B-myT
+"""
+
+
+def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the verb ``thread`` and its five operations."""
+    parser = subparsers.add_parser(
+        "thread",
+        help="handoff threads shared by Chat and Code",
+        description="Share a thread of work between Claude Chat and Claude Code; its id is the only key.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    operations = parser.add_subparsers(dest="operation", required=True, metavar="OPERATION")
+    _add_create(operations)
+    _add_add(operations)
+    for name, what in (("get", "show all entries, new ones marked"), ("read", "mark all entries as read")):
+        operation = _add_operation(operations, name, what)
+        operation.add_argument("id", help="the handoff's id")
+        _add_client(operation)
+    _add_operation(operations, "close", "delete the entries, complete the handoff").add_argument("id")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Do the named operation and print its result."""
+    with open_threads() as database:
+        result = _OPERATIONS[arguments.operation](database, arguments)
+    print(msgspec.json.encode(result).decode() if arguments.json else render(result))
+    return 0
+
+
+def _add_operation(
+    operations: "argparse._SubParsersAction[argparse.ArgumentParser]", name: str, what: str
+) -> argparse.ArgumentParser:
+    operation = operations.add_parser(name, help=what, description=f"{what[0].upper()}{what[1:]}.")
+    operation.add_argument("--json", action="store_true", help="print the result as JSON")
+    return operation
+
+
+def _add_create(operations: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    operation = _add_operation(operations, "create", "open a handoff")
+    operation.add_argument("title", help="a short title")
+    operation.add_argument("content", nargs="?", default="-", help="the first entry; - or nothing: stdin")
+    operation.add_argument("--project", help="a tag for people; not used for anything")
+    _add_client(operation)
+
+
+def _add_add(operations: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    operation = _add_operation(operations, "add", "append an entry")
+    operation.add_argument("id", help="the handoff's id")
+    operation.add_argument("type", choices=ENTRY_TYPES, help="what kind of entry it is")
+    operation.add_argument("content", nargs="?", default="-", help="the message; - or nothing: stdin")
+    _add_client(operation)
+
+
+def _add_client(operation: argparse.ArgumentParser) -> None:
+    operation.add_argument(
+        "--as", dest="client", choices=CLIENTS, default="code", help="whose side you are on (default: code)"
+    )
+
+
+def _create(database: Database, arguments: argparse.Namespace) -> Result:
+    return threads.create(
+        database,
+        title=arguments.title,
+        content=_content(arguments.content),
+        project=arguments.project,
+        client=arguments.client,
+    )
+
+
+def _get(database: Database, arguments: argparse.Namespace) -> Result:
+    return threads.get(database, handoff_id=arguments.id, client=arguments.client)
+
+
+def _add(database: Database, arguments: argparse.Namespace) -> Result:
+    return threads.add(
+        database,
+        handoff_id=arguments.id,
+        entry_type=arguments.type,
+        content=_content(arguments.content),
+        client=arguments.client,
+    )
+
+
+def _read(database: Database, arguments: argparse.Namespace) -> Result:
+    return threads.mark_read(database, handoff_id=arguments.id, client=arguments.client)
+
+
+def _close(database: Database, arguments: argparse.Namespace) -> Result:
+    return threads.close(database, handoff_id=arguments.id)
+
+
+def _content(given: str) -> str:
+    if given != "-":
+        return given
+    if sys.stdin.isatty():
+        sys.stderr.write("Type the message; end it with Ctrl-D.\n")
+    # One byte over the limit is enough to refuse; an endless pipe is never read to its end.
+    raw = sys.stdin.buffer.read(ENTRY_LIMIT_BYTES + 1)
+    if len(raw) > ENTRY_LIMIT_BYTES:
+        raise FlowdError(f"standard input holds more than {ENTRY_LIMIT_BYTES:,} bytes", hint="split it")
+    try:
+        return raw.decode()
+    except UnicodeDecodeError as error:
+        raise FlowdError("standard input is not UTF-8 text", hint="convert it first, with iconv") from error
+
+
+_OPERATIONS = {"create": _create, "get": _get, "add": _add, "read": _read, "close": _close}

@@ -1,0 +1,162 @@
+"""The five operations on handoff threads, each one transaction on core.db."""
+
+import secrets
+import sqlite3
+import string
+
+from flowd.store import thread_turns
+from flowd.store.database import Database
+from flowd.store.thread_records import (
+    CLIENTS,
+    ENTRY_TYPES,
+    Added,
+    Client,
+    Closed,
+    Counts,
+    Created,
+    Entry,
+    EntryType,
+    Handoff,
+    Marked,
+    Retrieved,
+)
+from flowd.store.thread_words import (
+    ENTRY_LIMIT_BYTES,
+    LABEL_LIMIT_BYTES,
+    ThreadError,
+    check_text,
+    one_of,
+)
+
+ID_PREFIX = "hof_"
+ID_ALPHABET = string.ascii_letters + string.digits + "_-"
+ID_LENGTH = 21
+
+_HANDOFF = """
+    select id, title, project, coalesce(chat_last_seen, 0), coalesce(code_last_seen, 0),
+           coalesce(status, 'active'), created_at, updated_at
+    from handoffs where id = ?"""
+_ENTRIES = """
+    select seq, handoff_id, from_client, type, content, created_at
+    from handoff_entries where handoff_id = ? and seq > ? order by seq"""
+_ADD = """
+    insert into handoff_entries (handoff_id, from_client, type, content, created_at)
+    values (?, ?, ?, ?, datetime('now'))"""
+_CREATE = """
+    insert into handoffs (id, title, project, chat_last_seen, code_last_seen, status, created_at, updated_at)
+    values (?, ?, ?, 0, 0, 'active', datetime('now'), datetime('now'))"""
+_SET_CURSOR: dict[Client, str] = {
+    "chat": "update handoffs set chat_last_seen = ? where id = ?",
+    "code": "update handoffs set code_last_seen = ? where id = ?",
+}
+_TOUCH = "update handoffs set updated_at = datetime('now') where id = ?"
+_COMPLETE = """
+    update handoffs set status = 'completed', updated_at = datetime('now')
+    where id = ? and status is not 'completed'"""
+# The index on handoff_id also holds seq, so no entry's content is read for the counts.
+_COUNTS = """
+    select count(distinct h.id),
+           coalesce(sum(e.seq > coalesce(h.chat_last_seen, 0)), 0),
+           coalesce(sum(e.seq > coalesce(h.code_last_seen, 0)), 0)
+    from handoffs h left join handoff_entries e on e.handoff_id = h.id
+    where h.status is not 'completed'"""
+
+
+def create(
+    database: Database, *, title: str, content: str, client: str, project: str | None = None
+) -> Created:
+    """Open a handoff whose first entry is *content*, seen by its writer."""
+    writer = one_of("as_client", client, CLIENTS)
+    check_text("title", title, LABEL_LIMIT_BYTES)
+    check_text("project", project or "", LABEL_LIMIT_BYTES)
+    check_text("content", content, ENTRY_LIMIT_BYTES)
+    handoff_id = new_id()
+    with thread_turns.writing(database) as connection:
+        connection.execute(_CREATE, (handoff_id, title, project))
+        entry = _append(connection, handoff_id, writer, "context", content)
+        return Created(handoff=_handoff(connection, handoff_id), entries=(entry,))
+
+
+def get(database: Database, *, handoff_id: str, client: str) -> Retrieved:
+    """Return the handoff with all its entries; no cursor moves."""
+    reader = one_of("as_client", client, CLIENTS)
+    with thread_turns.reading(database) as connection:
+        handoff = _handoff(connection, handoff_id)
+        entries = _entries(connection, handoff_id, after=0)
+    unseen = tuple(entry for entry in entries if entry.seq > handoff.last_seen(reader))
+    return Retrieved(handoff=handoff, entries=entries, new_entries=unseen, new_count=len(unseen))
+
+
+def add(database: Database, *, handoff_id: str, entry_type: str, content: str, client: str) -> Added:
+    """Append an entry, and return with it what the other side wrote that its writer had not seen."""
+    writer = one_of("as_client", client, CLIENTS)
+    kind = one_of("type", entry_type, ENTRY_TYPES)
+    check_text("content", content, ENTRY_LIMIT_BYTES)
+    with thread_turns.writing(database) as connection:
+        before = _active(connection, handoff_id)
+        unseen = _entries(connection, handoff_id, after=before.last_seen(writer))
+        entry = _append(connection, handoff_id, writer, kind, content)
+        missed = tuple(other for other in unseen if other.from_client != writer)
+        return Added(handoff=_handoff(connection, handoff_id), entry=entry, missed_entries=missed)
+
+
+def mark_read(database: Database, *, handoff_id: str, client: str) -> Marked:
+    """Move the client's cursor to the latest entry."""
+    reader = one_of("as_client", client, CLIENTS)
+    with thread_turns.writing(database) as connection:
+        _handoff(connection, handoff_id)
+        (latest,) = connection.execute(
+            "select coalesce(max(seq), 0) from handoff_entries where handoff_id = ?", (handoff_id,)
+        ).fetchone()
+        connection.execute(_SET_CURSOR[reader], (latest, handoff_id))
+    return Marked(marked_read=True, client=reader, last_seen=latest)
+
+
+def close(database: Database, *, handoff_id: str) -> Closed:
+    """Delete the entries and complete the handoff; its row stays. A second time changes nothing."""
+    with thread_turns.writing(database) as connection:
+        handoff = _handoff(connection, handoff_id)
+        connection.execute("delete from handoff_entries where handoff_id = ?", (handoff_id,))
+        connection.execute(_COMPLETE, (handoff_id,))
+    return Closed(closed=True, id=handoff.id, title=handoff.title)
+
+
+def counts(database: Database) -> Counts:
+    """Return how many threads are active and how much each client has not seen."""
+    with thread_turns.reading(database) as connection:
+        return Counts(*connection.execute(_COUNTS).fetchone())
+
+
+def new_id() -> str:
+    """Return an id that nobody can guess: it is the only key to a handoff."""
+    return ID_PREFIX + "".join(secrets.choice(ID_ALPHABET) for _ in range(ID_LENGTH))
+
+
+def _handoff(connection: sqlite3.Connection, handoff_id: str) -> Handoff:
+    check_text("id", handoff_id, LABEL_LIMIT_BYTES)
+    row = connection.execute(_HANDOFF, (handoff_id,)).fetchone()
+    if row is None:
+        raise ThreadError(f"Handoff '{handoff_id}' not found.")
+    return Handoff(*row)
+
+
+def _active(connection: sqlite3.Connection, handoff_id: str) -> Handoff:
+    handoff = _handoff(connection, handoff_id)
+    if handoff.status == "completed":
+        raise ThreadError(f"Handoff '{handoff_id}' is already completed.")
+    return handoff
+
+
+def _entries(connection: sqlite3.Connection, handoff_id: str, *, after: int) -> tuple[Entry, ...]:
+    return tuple(Entry(*row) for row in connection.execute(_ENTRIES, (handoff_id, after)))
+
+
+def _append(
+    connection: sqlite3.Connection, handoff_id: str, writer: Client, kind: EntryType, content: str
+) -> Entry:
+    seq = connection.execute(_ADD, (handoff_id, writer, kind, content)).lastrowid
+    assert seq is not None
+    connection.execute(_SET_CURSOR[writer], (seq, handoff_id))
+    connection.execute(_TOUCH, (handoff_id,))
+    (entry,) = _entries(connection, handoff_id, after=seq - 1)
+    return entry
