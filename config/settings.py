@@ -103,7 +103,7 @@ class LoadedSettings(msgspec.Struct, frozen=True):
 def load_settings(config_file: Path) -> LoadedSettings:
     """Return the defaults overridden by *config_file*, or raise SettingsError naming the culprit."""
     values = _read_yaml(_defaults_text(), "defaults.yaml")
-    origins = {key: "default" for key in _dotted_keys(values)}
+    origins = dict.fromkeys(_dotted_keys(values), "default")
     if config_file.exists():
         theirs = _read_yaml(_read_text(config_file), str(config_file))
         _override(values, theirs, str(config_file), origins)

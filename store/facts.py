@@ -90,7 +90,13 @@ class TranscriptVanished(msgspec.Struct, frozen=True, tag="vanished"):
     records_kept: int
 
 
-Body = StateChanged | Compacted | Titled | PullRequestLinked | AwaySummarised | TranscriptVanished
+class WentIdle(msgspec.Struct, frozen=True, tag="idle"):
+    """Nothing happened in the session for longer than the idle setting."""
+
+    minutes: int
+
+
+Body = StateChanged | WentIdle | Compacted | Titled | PullRequestLinked | AwaySummarised | TranscriptVanished
 
 
 class Fact(msgspec.Struct, frozen=True):

@@ -1,0 +1,131 @@
+"""From the lines of a transcript to facts: decode, feed the session's memory, describe its state."""
+
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+
+from flowd.daemon.places import Places
+from flowd.daemon.tailer import Chunk
+from flowd.extractors.protocol import Note, Place
+from flowd.extractors.records import Decoded, decode_lines
+from flowd.extractors.session import SessionMemory
+from flowd.extractors.times import seconds
+from flowd.store.facts import Fact, SessionState, TranscriptVanished, state_fact
+from flowd.store.journal import Batch
+from flowd.store.sources import Source
+
+MEMORIES_KEPT = 128
+
+LoadMemory = Callable[[str], bytes | None]
+
+
+class Pipeline:
+    """Turns chunks into a batch. Pure but for the clock and the places it asks for."""
+
+    def __init__(self, load_memory: LoadMemory, places: Places) -> None:
+        self._load_memory = load_memory
+        self._places = places
+        self._memories: OrderedDict[str, SessionMemory] = OrderedDict()
+        self._touched: dict[str, float] = {}
+
+    def take(self, source: Source, chunk: Chunk, batch: Batch) -> None:
+        """Feed *chunk* to its session's memory and move *source* on, all within *batch*."""
+        decoded = decode_lines(chunk.data, source.lines + 1)
+        self._adopt(source, decoded)
+        if source.session_id:
+            self._feed(source, decoded, batch)
+        _count(decoded, chunk, batch)
+        source.offset, source.tail = chunk.next_offset, chunk.tail
+        source.lines += decoded.lines
+        source.records += len(decoded.records)
+        source.last_read_at = time.time()
+        batch.add_source(source)
+        batch.bytes_read += len(chunk.data)
+
+    def start_over(self, session_id: str) -> None:
+        """Forget what was remembered of a session whose transcript begins anew."""
+        self._memories[session_id] = SessionMemory()
+        self._touched[session_id] = time.time()
+
+    def vanish(self, source: Source, batch: Batch) -> None:
+        """Record that *source* is gone from disk, with what was kept of it."""
+        source.state = "vanished"
+        batch.add_source(source)
+        batch.counters["vanished"] += 1
+        if source.is_subagent or not source.session_id:
+            return
+        now = time.time()
+        state = self._state(source.session_id, vanished_at=now, touched_at=source.mtime_ns / 1e9)
+        body = TranscriptVanished(source.path, source.offset, source.records)
+        key = f"{source.session_id}:vanished:{source.id}:{source.offset}"
+        batch.facts.append(Fact(key, source.session_id, state.project, now, body))
+        batch.facts.append(state_fact(state))
+
+    def finish(self, batch: Batch) -> None:
+        """Add the present state of every session that *batch* moved."""
+        for session_id, touched_at in self._touched.items():
+            batch.memories[session_id] = self._memory(session_id).saved()
+            batch.facts.append(state_fact(self._state(session_id, touched_at=touched_at)))
+        self._touched.clear()
+        while len(self._memories) > MEMORIES_KEPT:
+            self._memories.popitem(last=False)
+
+    def forget_all(self) -> None:
+        """Drop every memory that may be ahead of what is stored."""
+        self._memories.clear()
+        self._touched.clear()
+
+    def _adopt(self, source: Source, decoded: Decoded) -> None:
+        if not source.session_id:  # a subagent beside the sessions: its records name the parent
+            named = (record.session_id for record in decoded.records if record.session_id)
+            source.session_id = next(named, "")
+
+    def _feed(self, source: Source, decoded: Decoded, batch: Batch) -> None:
+        memory = self._memory(source.session_id)
+        notes: list[Note] = []
+        for record, line in zip(decoded.records, decoded.line_numbers, strict=True):
+            if source.is_subagent:
+                record.is_sidechain = True
+            notes.extend(memory.feed(record, line))
+        if notes:
+            project = self._place(memory).root
+            batch.facts.extend(_fact(note, source.session_id, project) for note in notes)
+        touched_at = source.mtime_ns / 1e9
+        self._touched[source.session_id] = max(touched_at, self._touched.get(source.session_id, 0.0))
+
+    def _memory(self, session_id: str) -> SessionMemory:
+        memory = self._memories.get(session_id)
+        if memory is None:
+            stored = self._load_memory(session_id)
+            memory = SessionMemory.restored(stored) if stored else SessionMemory()
+            self._memories[session_id] = memory
+        self._memories.move_to_end(session_id)
+        return memory
+
+    def _state(self, session_id: str, **known: float) -> SessionState:
+        memory = self._memory(session_id)
+        return memory.state(session_id, self._place(memory), **known)
+
+    def _place(self, memory: SessionMemory) -> Place:
+        activity = memory.part("activity")
+        return self._places.of(activity.cwd, activity.first_cwd)
+
+
+def _fact(note: Note, session_id: str, project: str) -> Fact:
+    return Fact(f"{session_id}:{note.key}", session_id, project, seconds(note.timestamp), note.body)
+
+
+def _count(decoded: Decoded, chunk: Chunk, batch: Batch) -> None:
+    counters = batch.counters
+    counters["lines"] += decoded.lines
+    counters["records"] += len(decoded.records)
+    counters["bytes"] += len(chunk.data)
+    for name, value in (
+        ("bad_lines", decoded.bad_lines),
+        ("glued_lines", decoded.glued_lines),
+        ("misfit_records", decoded.misfit_records),
+        ("unknown_types", decoded.unknown_types),
+        ("oversized_lines", int(chunk.oversized)),
+    ):
+        if value:
+            counters[name] += value

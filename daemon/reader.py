@@ -1,0 +1,244 @@
+"""The reader: the one thread that reads transcripts and writes the journal."""
+
+import os
+import sys
+import time
+from collections.abc import Callable
+from typing import NamedTuple
+
+import structlog
+
+from flowd.config.errors import StoreError
+from flowd.daemon.hints import Hints
+from flowd.daemon.identity import KnownFiles, Recognised
+from flowd.daemon.pipeline import Pipeline
+from flowd.daemon.places import Places
+from flowd.daemon.reconcile import Reconciler
+from flowd.daemon.store_gate import StoreGate
+from flowd.daemon.tailer import LineReader
+from flowd.daemon.watcher import Watcher
+from flowd.extractors.session import StaleMemoryError
+from flowd.extractors.transcript_paths import TranscriptName, transcript_name
+from flowd.store.journal import Batch, Journal
+from flowd.store.sources import Source
+
+BATCH_BYTES = 8 << 20
+MISSING_GRACE_S = 1.0
+CATCHING_UP_SWITCH_S = 0.0002
+USUAL_SWITCH_S = 0.005
+
+log = structlog.get_logger()
+
+
+class Progress(NamedTuple):
+    """How far the reader is, for status: replaced as a whole, never changed."""
+
+    known: int = 0
+    behind_bytes: int = 0
+    waiting: int = 0
+    last_commit_at: float = 0.0
+    last_reconciled_at: float = 0.0
+    scan_s: float = 0.0
+    catching_up: bool = False
+
+
+class Reader:
+    """Follows every transcript that a hint names; facts and positions are stored together."""
+
+    def __init__(
+        self,
+        projects_dir: str,
+        gate: StoreGate,
+        hints: Hints,
+        watcher: Watcher,
+        on_commit: Callable[[int], None],
+    ) -> None:
+        self._root = projects_dir
+        self._gate = gate
+        self._journal = Journal(gate.database)
+        self._hints = hints
+        self._reconciler = Reconciler(projects_dir, watcher)
+        self._on_commit = on_commit
+        self._lines = LineReader()
+        self._pipeline = Pipeline(self._journal.memory, Places())
+        self._missing: set[str] = set()
+        self._batch = Batch()
+        self._known = KnownFiles([])
+        self.progress = Progress()
+        self.totals: dict[str, int] = {}
+
+    def run(self) -> None:
+        """Read until the hints are closed, and leave every cursor at a line boundary."""
+        while not self._hints.closed and self._gate.open(self._hints):
+            try:
+                self._load()
+                self._follow()
+            except StoreError as error:
+                self._gate.failed(error)
+                self._pipeline.forget_all()
+                self._batch = Batch()
+
+    def reconcile(self) -> None:
+        """Find by comparison what events did not tell; to be run as a task of the hints."""
+        started = time.monotonic()
+        difference = self._reconciler.everything(self._known)
+        for path in difference.missing:
+            self._look(path)
+        self._hints.put_backlog(difference.changed)
+        scan_s = time.monotonic() - started
+        self.progress = self.progress._replace(
+            known=difference.seen, last_reconciled_at=time.time(), scan_s=scan_s
+        )
+        log.debug(
+            "reconciled", seen=difference.seen, changed=len(difference.changed), seconds=round(scan_s, 4)
+        )
+
+    def poll(self) -> None:
+        """Look into the directories that could not be watched; to be run as a task of the hints."""
+        self._hints.put_backlog(self._reconciler.unheld(self._known))
+
+    def known_sources(self) -> list[Source]:
+        """Return the transcripts being followed."""
+        return list(self._known.by_path.values())
+
+    def _load(self) -> None:
+        self._known = KnownFiles(self._journal.sources())
+        self.totals = self._journal.counters()
+        self.reconcile()
+
+    def _follow(self) -> None:
+        while not self._hints.closed:
+            tasks, urgent, backlog = self._hints.take()
+            for task in tasks:
+                task()
+            for path in urgent:
+                self._look(path)
+            if backlog is not None:
+                self._catch_up(backlog)
+            if backlog is None or not self._hints.has_backlog or self._batch.bytes_read >= BATCH_BYTES:
+                self._commit()
+        self._commit()
+
+    def _catch_up(self, path: str) -> None:
+        if not self.progress.catching_up:
+            sys.setswitchinterval(CATCHING_UP_SWITCH_S)  # so that status is answered meanwhile
+            self.progress = self.progress._replace(catching_up=True)
+        self._look(path)
+        if not self._hints.has_backlog:
+            sys.setswitchinterval(USUAL_SWITCH_S)
+            self.progress = self.progress._replace(catching_up=False)
+
+    def _look(self, path: str) -> None:
+        """Read what is new at *path*, whatever it is."""
+        name = transcript_name(path[len(self._root) + 1 :]) if path.startswith(self._root + "/") else None
+        if name is None:
+            self._look_into_directory(path)
+            return
+        try:
+            descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        except FileNotFoundError:
+            self._miss(path)
+            return
+        except OSError as error:
+            self._batch.counters["unreadable"] += 1
+            log.warning("transcript_unreadable", path=path, error=str(error))
+            return
+        try:
+            self._read(path, name, descriptor)
+        finally:
+            os.close(descriptor)
+
+    def _look_into_directory(self, path: str) -> None:
+        if self._root == path or self._root.startswith(path + "/"):
+            self.reconcile()  # ``projects`` itself has just come into being
+        else:
+            self._hints.put_backlog(self._reconciler.directory(path, self._known))
+
+    def _read(self, path: str, name: TranscriptName, descriptor: int) -> None:
+        status = os.fstat(descriptor)
+        recognised = self._known.recognise(path, name, descriptor, status)
+        if recognised is None:
+            return
+        source = recognised.source
+        self._note_event(recognised)
+        source.size, source.mtime_ns = status.st_size, status.st_mtime_ns
+        try:
+            self._take_all(source, descriptor)
+        except StaleMemoryError as error:
+            self._rebuild(source.session_id, error)
+
+    def _take_all(self, source: Source, descriptor: int) -> None:
+        for chunk in self._lines.chunks(descriptor, source):
+            self._pipeline.take(source, chunk, self._batch)
+            if self._batch.bytes_read >= BATCH_BYTES:
+                self._commit()
+            if self._hints.closed or source.state != "live":
+                return
+            self._yield_to_urgent(source)
+
+    def _yield_to_urgent(self, source: Source) -> None:
+        """Let what happens now pass before the rest of a long file."""
+        if not self.progress.catching_up or not self._hints.has_urgent:
+            return
+        tasks, urgent, _ = self._hints.take()
+        for task in tasks:
+            task()
+        for path in urgent:
+            if path != source.path:
+                self._look(path)
+        self._commit()
+
+    def _note_event(self, recognised: Recognised) -> None:
+        source, event = recognised.source, recognised.event
+        self._missing.discard(source.path)
+        if recognised.replaced is not None:
+            self._batch.add_source(recognised.replaced)
+        if not event:
+            return
+        self._batch.counters[event] += 1
+        self._batch.add_source(source)
+        log.info("transcript_" + event, path=source.path, offset=source.offset)
+        if source.offset == 0 and not source.is_subagent:
+            self._pipeline.start_over(source.session_id)
+
+    def _miss(self, path: str) -> None:
+        """Take a missing file as vanished only when it is still missing a moment later."""
+        source = self._known.by_path.get(path)
+        if source is None:
+            return
+        if path not in self._missing:
+            self._missing.add(path)
+            self._hints.put_later(path, MISSING_GRACE_S)
+            return
+        self._missing.discard(path)
+        del self._known.by_path[path]
+        try:
+            self._pipeline.vanish(source, self._batch)
+        except StaleMemoryError:
+            log.warning("vanished_without_memory", path=path)
+        log.info("transcript_vanished", path=path, records=source.records, bytes=source.offset)
+
+    def _rebuild(self, session_id: str, reason: StaleMemoryError) -> None:
+        """Read a session again from its start: an upgrade changed what is remembered of it."""
+        log.info("memory_rebuilt", session=session_id, reason=str(reason))
+        self._batch.counters["rebuilt"] += 1
+        self._pipeline.start_over(session_id)
+        mine = [source for source in self._known.by_path.values() if source.session_id == session_id]
+        for source in mine:
+            source.offset = source.lines = source.records = 0
+            source.tail = b""
+            self._batch.add_source(source)
+        self._hints.put_backlog(source.path for source in mine)
+
+    def _commit(self) -> None:
+        self._pipeline.finish(self._batch)
+        if not self._batch:
+            return
+        batch, self._batch = self._batch, Batch()
+        newest = self._journal.commit(batch)
+        self._gate.passed()
+        for name, value in batch.counters.items():
+            self.totals[name] = self.totals.get(name, 0) + value
+        self.progress = self.progress._replace(last_commit_at=time.time(), waiting=self._hints.waiting)
+        if newest:
+            self._on_commit(newest)

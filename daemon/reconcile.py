@@ -1,0 +1,119 @@
+"""Comparing what is on disk with what was read: at the start, after lost events, and slowly for ever."""
+
+import os
+import stat
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from flowd.daemon.identity import KnownFiles
+from flowd.daemon.watcher import Watcher
+from flowd.extractors.transcript_paths import transcript_name
+
+LIVE_DAYS_S = 86_400.0
+
+
+class Difference(NamedTuple):
+    """What a look at the disk found: files that are not what was last read, and files that are gone."""
+
+    changed: list[str]
+    missing: list[str]
+    seen: int
+
+
+class Reconciler:
+    """Walks ``projects/`` with plain scandir, watching each directory it meets."""
+
+    def __init__(self, projects_dir: str, watcher: Watcher) -> None:
+        self._root = projects_dir
+        self._watcher = watcher
+
+    def everything(self, known: KnownFiles) -> Difference:
+        """Compare all of ``projects/`` with *known*; newest changes first."""
+        self._watch_root()
+        found: list[tuple[int, str]] = []
+        unseen = dict.fromkeys(known.by_path)
+        seen = 0
+        for directory in _directories(self._root):
+            self._watcher.watch(directory)
+            for path, status in self._transcripts(directory):
+                seen += 1
+                unseen.pop(path, None)
+                if _differs(known, path, status):
+                    found.append((status.st_mtime_ns, path))
+        found.sort(reverse=True)
+        return Difference([path for _, path in found], list(unseen), seen)
+
+    def directory(self, path: str, known: KnownFiles) -> list[str]:
+        """Return the changed transcripts in or below one directory of ``projects/``, watching it."""
+        if path == self._root or not path.startswith(self._root + "/"):
+            return []
+        parts = path[len(self._root) + 1 :].split("/")
+        if len(parts) > 3 or (len(parts) == 3 and parts[2] != "subagents"):
+            return []
+        if not self._watcher.watch(path) and not os.path.isdir(path):  # noqa: PTH112 hot path
+            return []
+        found = self._transcripts(path) if len(parts) == 1 else self._subagents(path)
+        return [entry for entry, status in found if _differs(known, entry, status)]
+
+    def unheld(self, known: KnownFiles) -> list[str]:
+        """Look by hand into every directory that could not be watched."""
+        changed: list[str] = []
+        for directory in list(self._watcher.unheld):
+            changed.extend(self.directory(directory, known))
+        return changed
+
+    def _watch_root(self) -> None:
+        # Until Claude Code has been used, `projects` is not there: its nearest ancestor says when it comes.
+        directory = self._root
+        while not self._watcher.watch(directory) and not os.path.isdir(directory):  # noqa: PTH112 hot path
+            directory = os.path.dirname(directory)
+
+    def _transcripts(self, directory: str) -> Iterator[tuple[str, os.stat_result]]:
+        for entry in _entries(directory):
+            try:
+                if entry.name.endswith(".jsonl"):
+                    status = entry.stat()
+                    if stat.S_ISREG(status.st_mode):
+                        yield entry.path, status
+                elif entry.is_dir(follow_symlinks=False):
+                    yield from self._subagents(entry.path)
+            except OSError:  # gone between listing and looking: the next pass tells
+                continue
+
+    def _subagents(self, session_dir: str) -> Iterator[tuple[str, os.stat_result]]:
+        """Yield the subagent transcripts below a session's own directory, watching where they appear."""
+        for directory, _, files in os.walk(session_dir):
+            relative = directory[len(self._root) + 1 :].split("/")
+            if len(relative) > 2 and relative[2] != "subagents":
+                continue
+            self._watcher.watch(directory)
+            for name in files:
+                path = f"{directory}/{name}"
+                if transcript_name(path[len(self._root) + 1 :]):
+                    try:
+                        yield path, os.stat(path)
+                    except OSError:
+                        continue
+
+
+def _differs(known: KnownFiles, path: str, status: os.stat_result) -> bool:
+    source = known.by_path.get(path)
+    if source is None:
+        return True
+    return (
+        source.size != status.st_size
+        or source.mtime_ns != status.st_mtime_ns
+        or source.inode != status.st_ino
+    )
+
+
+def _entries(directory: str) -> list[os.DirEntry[str]]:
+    try:
+        with os.scandir(directory) as entries:
+            return list(entries)
+    except OSError:
+        return []
+
+
+def _directories(root: str) -> list[str]:
+    return [entry.path for entry in _entries(root) if entry.is_dir()]

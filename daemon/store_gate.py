@@ -1,0 +1,62 @@
+"""The one way to core.db for all parts: closed while the file cannot serve, tried again by itself."""
+
+import random
+import threading
+
+import structlog
+
+from flowd.config.errors import StoreError
+from flowd.daemon.hints import Hints
+from flowd.store.database import Database
+from flowd.store.schema import ensure_current
+
+FIRST_WAIT_S = 0.5
+LONGEST_WAIT_S = 60.0
+
+log = structlog.get_logger()
+
+
+class StoreGate:
+    """Opens core.db, migrating it if need be; parts that only use it wait until it is open."""
+
+    def __init__(self, database: Database) -> None:
+        self.database = database
+        self.condition = ""
+        self._failures = 0
+        self._opened = threading.Event()
+
+    def open(self, hints: Hints) -> bool:
+        """Try until core.db serves; False when the hints were closed before that."""
+        while not hints.closed:
+            if self._failures and hints.wait_closed(self._wait_s()):
+                return False
+            try:
+                ensure_current(self.database)
+            except StoreError as error:
+                self.failed(error)
+                continue
+            self.condition = ""
+            self._opened.set()
+            return True
+        return False
+
+    def passed(self) -> None:
+        """Say that a write went through: the next failure starts with a short wait again."""
+        self._failures = 0
+        self.condition = ""
+
+    def failed(self, error: StoreError) -> None:
+        """Close the gate for now; status names the condition."""
+        self._failures += 1
+        if self.condition != error.condition:
+            log.error("store_unavailable", condition=error.condition, error=str(error), hint=error.hint)
+        self.condition = error.condition
+        self.database.drop_connection()
+
+    def wait_open(self, timeout_s: float) -> bool:
+        """Wait until core.db has been opened once."""
+        return self._opened.wait(timeout_s)
+
+    def _wait_s(self) -> float:
+        doubled = FIRST_WAIT_S * float(1 << min(self._failures - 1, 10))
+        return min(LONGEST_WAIT_S, doubled) * random.uniform(0.8, 1.2)  # noqa: S311 jitter, not a secret

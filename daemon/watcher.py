@@ -1,0 +1,211 @@
+"""Noticing changes: a watch per directory, counted; what cannot be watched is named for polling."""
+
+import errno
+import os
+import sys
+import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from watchdog.events import FileSystemEventHandler
+
+OnHint = Callable[[str], None]
+OnOverflow = Callable[[], None]
+
+
+class Watcher(Protocol):
+    """Calls back with every path that may have changed below the directories it holds."""
+
+    unheld: set[str]
+
+    @property
+    def asked(self) -> int:
+        """How many directories it was asked to watch."""
+        ...
+
+    @property
+    def held(self) -> int:
+        """How many it does watch."""
+        ...
+
+    @property
+    def alive(self) -> bool:
+        """Whether its thread still runs."""
+        ...
+
+    def watch(self, directory: str) -> bool:
+        """Watch *directory* (not what lies deeper); say whether that holds."""
+        ...
+
+    def close(self) -> None:
+        """Stop calling back and give the watches back to the system."""
+        ...
+
+
+def make_watcher(on_hint: OnHint, on_overflow: OnOverflow, most_watches: int) -> Watcher:
+    """Return the lightest watcher that this system has."""
+    if sys.platform == "linux":
+        return InotifyWatcher(on_hint, on_overflow, most_watches)
+    return ObserverWatcher(on_hint)
+
+
+def is_wanted(name: str, is_directory: bool) -> bool:
+    """Say whether a changed entry of a watched directory is worth a hint."""
+    return is_directory or name.endswith(".jsonl")
+
+
+class InotifyWatcher:
+    """One inotify instance and one thread for all directories, through watchdog's own wrapper.
+
+    watchdog's Observer would spend a thread on each directory and three quarters of a busy reader's
+    time in its queues; its InotifyFD calls back directly.
+    """
+
+    def __init__(self, on_hint: OnHint, on_overflow: OnOverflow, most_watches: int = 0) -> None:
+        from watchdog.observers.inotify_c import InotifyConstants as Mask
+        from watchdog.observers.inotify_c import InotifyFD
+
+        self._on_hint = on_hint
+        self._on_overflow = on_overflow
+        self._most = most_watches
+        self._mask = (
+            Mask.IN_MODIFY
+            | Mask.IN_CREATE
+            | Mask.IN_DELETE
+            | Mask.IN_MOVED_FROM
+            | Mask.IN_MOVED_TO
+            | Mask.IN_ONLYDIR
+        )
+        self._guard = threading.Lock()
+        self._directories: dict[int, bytes] = {}
+        self._descriptors: dict[str, int] = {}
+        self.unheld: set[str] = set()
+        self._fd = InotifyFD()
+        self._fd.start()
+
+    @property
+    def asked(self) -> int:
+        """How many directories it was asked to watch."""
+        return len(self._descriptors) + len(self.unheld)
+
+    @property
+    def held(self) -> int:
+        """How many it does watch."""
+        return len(self._descriptors)
+
+    @property
+    def alive(self) -> bool:
+        """Whether the thread that reads events still runs."""
+        return self._fd.is_alive()
+
+    def watch(self, directory: str) -> bool:
+        """Watch *directory*; when the system has no watch left, remember it as unheld."""
+        with self._guard:
+            if directory in self._descriptors:
+                return True
+            if self._most and len(self._descriptors) >= self._most:
+                self.unheld.add(directory)
+                return False
+            try:
+                descriptor = self._add(directory)
+            except OSError as error:
+                if error.errno not in (errno.ENOENT, errno.ENOTDIR):
+                    self.unheld.add(directory)
+                return False
+            self._directories[descriptor] = os.fsencode(directory)
+            self._descriptors[directory] = descriptor
+            self.unheld.discard(directory)
+            return True
+
+    def close(self) -> None:
+        """Stop the thread and give all watches back."""
+        self._fd.stop()
+        self._fd.join(2)
+
+    def on_event(self, event: object) -> None:
+        """Take one inotify event; part of watchdog's callback protocol."""
+        directory = self._directories.get(event.wd)  # type: ignore[attr-defined]  # watchdog's InotifyEvent
+        name: bytes = event.name  # type: ignore[attr-defined]  # same
+        if directory is not None and name:
+            text = os.fsdecode(name)
+            if is_wanted(text, event.is_directory):  # type: ignore[attr-defined]  # same
+                self._on_hint(os.fsdecode(directory) + "/" + text)
+
+    def on_watch_deleted(self, descriptor: int) -> None:
+        """Take the end of a watch: its directory is gone."""
+        with self._guard:
+            directory = self._directories.pop(descriptor, None)
+            if directory is not None:
+                self._descriptors.pop(os.fsdecode(directory), None)
+
+    def on_queue_overflow(self) -> None:
+        """Take the kernel's word that events were lost."""
+        self._on_overflow()
+
+    def _add(self, directory: str) -> int:
+        descriptor = int(self._fd.add_callback(os.fsencode(directory), self._mask, self, id(self)))  # type: ignore[arg-type]  # NewTypes over int
+        if descriptor < 0:  # watchdog passes over EACCES without a word
+            raise PermissionError(errno.EACCES, "cannot be watched", directory)
+        return descriptor
+
+
+class ObserverWatcher:
+    """watchdog's Observer, for systems without inotify (FSEvents on macOS): one recursive watch per root."""
+
+    def __init__(self, on_hint: OnHint) -> None:
+        from watchdog.observers import Observer
+
+        self._on_hint = on_hint
+        self._roots: list[str] = []
+        self._asked: set[str] = set()
+        self.unheld: set[str] = set()
+        self._observer = Observer()
+        self._observer.start()
+
+    @property
+    def asked(self) -> int:
+        """How many directories it was asked to watch."""
+        return len(self._asked)
+
+    @property
+    def held(self) -> int:
+        """How many it does watch."""
+        return len(self._asked) - len(self.unheld)
+
+    @property
+    def alive(self) -> bool:
+        """Whether the observer's thread still runs."""
+        return self._observer.is_alive()
+
+    def watch(self, directory: str) -> bool:
+        """Watch *directory*; one that lies below a watched root is covered already."""
+        self._asked.add(directory)
+        if any(directory == root or directory.startswith(root + "/") for root in self._roots):
+            return True
+        try:
+            self._observer.schedule(_handler(self._on_hint), directory, recursive=True)
+        except OSError:
+            self.unheld.add(directory)
+            return False
+        self.unheld.discard(directory)
+        self._roots.append(directory)
+        return True
+
+    def close(self) -> None:
+        """Stop the observer."""
+        self._observer.stop()
+        self._observer.join(2)
+
+
+def _handler(on_hint: OnHint) -> "FileSystemEventHandler":
+    from watchdog.events import FileSystemEvent, FileSystemEventHandler
+
+    class Handler(FileSystemEventHandler):
+        def on_any_event(self, event: FileSystemEvent) -> None:
+            for path in (event.src_path, event.dest_path):
+                text = os.fsdecode(path)
+                if text and is_wanted(text, event.is_directory):
+                    on_hint(text)
+
+    return Handler()
