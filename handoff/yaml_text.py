@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from flowd.handoff.document import Handoff
 from flowd.handoff.errors import BrokenHandoffError, HandoffValidationError
-from flowd.handoff.plain import plain_mapping
+from flowd.handoff.plain import DEEPEST, plain_mapping
 from flowd.handoff.timestamps import as_utc_text
 
 LARGEST_FILE = 256 * 1024
@@ -15,6 +15,7 @@ LARGEST_FILE = 256 * 1024
 MOST_ALIASES = 16
 # One field, one line, so that grep finds whole values.
 _NEVER_FOLD = 1_000_000
+_RARE_BREAKS = re.compile("[\x85\u2028\u2029\ufeff]")
 _ESCAPED_BEYOND_BMP = "\\U000"
 
 
@@ -82,7 +83,7 @@ def _loaded(text: str) -> Any:
 
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
-        _refuse_alias_bombs(text, loader)
+        _refuse_bombs(text, loader)
         return yaml.load(text, Loader=loader)  # noqa: S506 - both candidates are safe loaders
     except BrokenHandoffError:
         raise
@@ -90,16 +91,18 @@ def _loaded(text: str) -> Any:
         raise BrokenHandoffError(f"invalid YAML: {_reason(error)}") from error
 
 
-def _refuse_alias_bombs(text: str, loader: Any) -> None:
+def _refuse_bombs(text: str, loader: Any) -> None:
+    """Raise on aliases that multiply, on tags, and on depth: libyaml's composer overruns the stack there."""
     import yaml
 
-    if "&" not in text or "*" not in text:
-        return
-    aliases = 0
+    aliases = depth = 0
     for event in yaml.parse(text, Loader=loader):
         aliases += isinstance(event, yaml.AliasEvent)
-        if aliases > MOST_ALIASES:
-            raise BrokenHandoffError(f"more than {MOST_ALIASES} aliases")
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        if aliases > MOST_ALIASES or depth > DEEPEST:
+            raise BrokenHandoffError(f"more than {MOST_ALIASES} aliases or {DEEPEST} levels")
+        if getattr(event, "tag", None):
+            raise BrokenHandoffError("a tag, which flowd does not take")
 
 
 def _reason(error: Exception) -> str:
@@ -121,6 +124,12 @@ def _dumper(name: str) -> Any:
 
 
 def _represent_text(dumper: Any, text: str) -> Any:
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=_style(text))
+
+
+def _style(text: str) -> str | None:
+    if not text.isascii() and _RARE_BREAKS.search(text):
+        # Only in double quotes do both dumpers write these so that they are read back.
+        return '"'
     # A block of lines reads as it was meant; the emitter falls back to quotes where a block cannot hold it.
-    style = "|" if "\n" in text else None
-    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+    return "|" if "\n" in text else None

@@ -1,0 +1,134 @@
+"""The structured handoff block as typed, frozen values."""
+
+from typing import Literal
+
+import msgspec
+
+Outcome = Literal["completed", "partial", "failed", "blocked"]
+Level = Literal["high", "medium", "low"]
+ChangeType = Literal["add", "modify", "delete", "refactor"]
+
+
+class _Value(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A value that leaves what it does not say out of its stored form."""
+
+
+class CreatedFile(_Value):
+    """A file the task made, and what it is for."""
+
+    path: str
+    purpose: str = ""
+    lines: str = ""
+
+
+class ModifiedFile(_Value):
+    """A file the task changed, where, how and why."""
+
+    path: str
+    lines: str = ""
+    change_type: ChangeType | None = None
+    description: str = ""
+
+
+class Pattern(_Value):
+    """A way of doing things that the next agent should follow."""
+
+    id: str
+    pattern: str
+    location: str = ""
+    applies_to: tuple[str, ...] = ()
+
+
+class Gotcha(_Value):
+    """A trap, and how to stay out of it."""
+
+    id: str
+    issue: str
+    discovered_in: str = ""
+    mitigation: str = ""
+    severity: Level = "medium"
+
+
+class Dependency(_Value):
+    """A file the next agent should read first."""
+
+    file: str
+    reason: str = ""
+
+
+class Question(_Value):
+    """A question left open, with the writer's own answer."""
+
+    question: str
+    context: str = ""
+    recommendation: str = ""
+    blocking: bool = False
+
+
+class Step(_Value):
+    """What should happen next."""
+
+    step: str
+    priority: Level = "medium"
+    depends_on: tuple[str, ...] = ()
+
+
+class Blocker(_Value):
+    """What stands in the way, and of which tasks."""
+
+    blocker: str
+    impact: str = ""
+    suggested_resolution: str = ""
+    blocking_tasks: tuple[str, ...] = ()
+
+
+class Block(_Value):
+    """One agent's handoff to the next."""
+
+    outcome: Outcome
+    files_created: tuple[CreatedFile, ...] = ()
+    files_modified: tuple[ModifiedFile, ...] = ()
+    patterns_discovered: tuple[Pattern, ...] = ()
+    gotchas: tuple[Gotcha, ...] = ()
+    dependencies_for_next: tuple[Dependency, ...] = ()
+    open_questions: tuple[Question, ...] = ()
+    suggested_next_steps: tuple[Step, ...] = ()
+    blockers: tuple[Blocker, ...] = ()
+
+
+class Violation(_Value):
+    """A rule that a block breaks: in which field, with which value, on which line."""
+
+    field: str
+    value: str
+    rule: str
+    line: int
+
+    def __str__(self) -> str:
+        shown = f" {self.value!r}" if self.value else ""
+        return f"line {self.line}: {self.field}{shown}: {self.rule}"
+
+
+class Task(_Value):
+    """The task a block belongs to, as its file names it; empty when nothing names one."""
+
+    id: str = ""
+    name: str = ""
+
+
+class FoundBlock(_Value):
+    """A block as found in a text: its value, or why it has none.
+
+    ``digest`` tells one wording from another; ``line`` is where the body starts, counted from 1.
+    """
+
+    line: int
+    digest: str
+    block: Block | None = None
+    violations: tuple[Violation, ...] = ()
+    task: Task = Task()
+    completeness: int = 0
+    missing: tuple[str, ...] = ()
+
+
+FIELDS = tuple(field.name for field in msgspec.structs.fields(Block))

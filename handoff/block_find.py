@@ -1,0 +1,145 @@
+"""Finding handoff blocks in markdown: under a heading, fenced or bare, or heading and all in a fence."""
+
+import re
+from collections.abc import Iterator
+
+import msgspec
+
+from flowd.handoff.block import FIELDS, FoundBlock, Task, Violation
+from flowd.handoff.block_ids import digest
+from flowd.handoff.block_layout import Fence, Heading, Layout, layout_of
+from flowd.handoff.block_rules import Checked, check_body
+from flowd.handoff.block_yaml import LARGEST_BODY
+
+# What is parsed of one file, so that no file can hold up the reader.
+MOST_PARSED = 2 * LARGEST_BODY
+YAML_NAMES = ("yaml", "yml")
+
+_TITLE = re.compile(r"handoff(?: (?:notes?|block))?:?", re.IGNORECASE)
+_TASK_TITLE = re.compile(r"Task[ \t]+#?([\w.-]{1,40}?)[ \t]*[:–—-][ \t]+(\S.*)", re.IGNORECASE)
+_TASK_FILE = re.compile(r"(?:^|[/\\])task-([A-Za-z0-9]+)(?:-([^/\\]*))?\.(?:md|markdown)$", re.IGNORECASE)
+_KNOWN_KEY = re.compile(rf"^[ \t]*(?:{'|'.join(FIELDS)})[ \t]*:", re.MULTILINE)
+_BARE_LINE = re.compile(r"(?:[ \t]+[^\n]*|[a-z][a-z0-9_]*[ \t]*:[^\n]*|-[ \t][^\n]*|)(?:\n|\Z)")
+_encode = msgspec.json.Encoder().encode
+
+
+class Body(msgspec.Struct, frozen=True):
+    """Where a block's YAML stands in its text."""
+
+    start: int
+    end: int
+
+
+def may_hold_block(text: str) -> bool:
+    """Say cheaply whether a look into *text* can be worth it."""
+    return "outcome:" in text and ("andoff" in text or "HANDOFF" in text)
+
+
+def blocks_in_markdown(text: str, path: str = "") -> list[FoundBlock]:
+    """Return the blocks of *text* in order, templates and quoted schemas left out; never raises.
+
+    *path* is the file's, if it has one: its name may tell the task.
+    """
+    if "andoff" not in text and "HANDOFF" not in text:
+        return []
+    layout = layout_of(text)
+    found = []
+    parsed = 0
+    for body in bodies(text, layout):
+        parsed += body.end - body.start
+        checked = _checked(text, body, parsed)
+        if not checked.is_template:
+            found.append(_found(text, body, checked, layout, path))
+    return found
+
+
+def bodies(text: str, layout: Layout) -> Iterator[Body]:
+    """Yield where the YAML of each block under a handoff heading stands, templates included."""
+    taken = -1
+    for number, heading in enumerate(layout.headings):
+        if heading.start < taken or not _TITLE.fullmatch(heading.title):
+            continue
+        body = _body_below(text, heading, number, layout)
+        if body is not None:
+            taken = body.end
+            yield body
+
+
+def task_of(layout: Layout, before: int, path: str = "") -> Task:
+    """Return the task that the nearest heading above *before*, or the name of the file, tells."""
+    for heading in reversed(layout.headings):
+        if heading.start < before and (match := _TASK_TITLE.fullmatch(heading.title)):
+            return Task(id=match[1], name=match[2].strip())
+    match = _TASK_FILE.search(path)
+    return Task(id=match[1], name=(match[2] or "").replace("-", " ")) if match else Task()
+
+
+def _body_below(text: str, heading: Heading, number: int, layout: Layout) -> Body | None:
+    around = layout.fences[heading.fence] if heading.fence >= 0 else None
+    if around is not None and around.info in YAML_NAMES:
+        return Body(heading.end, around.end) if _KNOWN_KEY.search(text, heading.end, around.end) else None
+    end = _section_end(text, heading, number, layout)
+    return _bare(text, heading.end, end, layout) or _fenced(text, heading, end, layout)
+
+
+def _section_end(text: str, heading: Heading, number: int, layout: Layout) -> int:
+    limit = layout.fences[heading.fence].end if heading.fence >= 0 else len(text)
+    for later in layout.headings[number + 1 :]:
+        if later.start >= limit:
+            break
+        if later.fence == heading.fence and (later.level <= heading.level or _TITLE.fullmatch(later.title)):
+            return later.start
+    return limit
+
+
+def _bare(text: str, start: int, end: int, layout: Layout) -> Body | None:
+    """Return the unfenced YAML between *start* and the next heading or fence, if there is any."""
+    edges = [mark.start for mark in (*layout.headings, *layout.fences) if start < mark.start < end]
+    end = min(edges, default=end)
+    key = _KNOWN_KEY.search(text, start, end)
+    if key is None:
+        return None
+    position = key.start()
+    while position < end and position - key.start() <= LARGEST_BODY:
+        line = _BARE_LINE.match(text, position, end)
+        if line is None or line.end() == position:
+            break
+        position = line.end()
+    return Body(key.start(), position)
+
+
+def _fenced(text: str, heading: Heading, end: int, layout: Layout) -> Body | None:
+    for fence in layout.fences:
+        if heading.end < fence.start < end and _holds_block(text, fence, heading):
+            return Body(fence.body, min(fence.end, end))
+    return None
+
+
+def _holds_block(text: str, fence: Fence, heading: Heading) -> bool:
+    is_ours = fence.fence == heading.fence and fence.info in (*YAML_NAMES, "")
+    return is_ours and _KNOWN_KEY.search(text, fence.body, fence.end) is not None
+
+
+def _checked(text: str, body: Body, parsed: int) -> Checked:
+    line = _line(text, body.start)
+    if parsed > MOST_PARSED:
+        rule = f"the blocks of one file are longer than {MOST_PARSED // 1024} KB"
+        return Checked(None, (Violation(field="(block)", value="", rule=rule, line=line),), (), 0)
+    return check_body(text[body.start : body.end], line)
+
+
+def _found(text: str, body: Body, checked: Checked, layout: Layout, path: str) -> FoundBlock:
+    said = _encode(checked.block).decode() if checked.block else text[body.start : body.end].strip()
+    return FoundBlock(
+        line=_line(text, body.start),
+        digest=digest(said),
+        block=checked.block,
+        violations=checked.violations,
+        task=task_of(layout, body.start, path),
+        completeness=checked.completeness,
+        missing=checked.missing,
+    )
+
+
+def _line(text: str, offset: int) -> int:
+    return text.count("\n", 0, offset) + 1
