@@ -134,6 +134,11 @@ def _sessions(tables: Tables) -> None:
         pk="project",
         if_not_exists=True,
     )
+    tables.table("flow_idle").create(
+        {"session_id": str, "project": str, "last_activity_at": float, "told_at": float},
+        pk="session_id",
+        if_not_exists=True,
+    )
 
 
 def _threads(tables: Tables) -> None:

@@ -1,0 +1,98 @@
+"""The facts that wait for one sink: the newest per key, not before its time."""
+
+import random
+import time
+
+import msgspec
+
+from flowd.store.facts import Fact
+
+KEYS_REMEMBERED = 2000
+
+
+class Waiting(msgspec.Struct):
+    """The newest undelivered fact of one key."""
+
+    fact: Fact
+    first_seq: int
+    not_before: float
+    tries: int = 0
+
+
+class Outbox:
+    """Holds back what comes too soon after the last delivery of its key, or after a failure."""
+
+    def __init__(self) -> None:
+        self._waiting: dict[str, Waiting] = {}
+        self._delivered_at: dict[str, float] = {}
+
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+    @property
+    def retrying(self) -> int:
+        """How many have failed at least once."""
+        return sum(waiting.tries > 0 for waiting in self._waiting.values())
+
+    @property
+    def untried(self) -> bool:
+        """Whether something waits that was never tried."""
+        return any(not waiting.tries for waiting in self._waiting.values())
+
+    def put(self, key: str, fact: Fact, debounce_s: float) -> None:
+        """Have *fact* delivered for *key*, in the place of an older one that still waits."""
+        waiting = self._waiting.get(key)
+        if waiting is not None:
+            waiting.fact = fact
+            return
+        earliest = self._delivered_at.get(key, 0.0) + debounce_s
+        self._waiting[key] = Waiting(fact, fact.seq, earliest)
+
+    def put_back(self, key: str, fact: Fact, seq: int) -> None:
+        """Have a fact that was put aside tried again; it holds the cursor at *seq* only."""
+        self._waiting.setdefault(key, Waiting(fact, seq, 0.0))
+
+    def hurry(self) -> None:
+        """Make everything due now."""
+        for waiting in self._waiting.values():
+            waiting.not_before = 0.0
+
+    def due(self, *, closing: bool) -> list[tuple[str, Fact]]:
+        """Return what may be delivered now; when *closing*, also what was only held back."""
+        now = time.monotonic()
+        return [
+            (key, waiting.fact)
+            for key, waiting in self._waiting.items()
+            if waiting.not_before <= now or (closing and not waiting.tries)
+        ]
+
+    def until_next(self) -> float | None:
+        """Return how long until something is due, None if nothing waits."""
+        if not self._waiting:
+            return None
+        return max(0.0, min(waiting.not_before for waiting in self._waiting.values()) - time.monotonic())
+
+    def oldest_seq(self) -> int | None:
+        """Return the first sequence number that is not delivered yet."""
+        return min((waiting.first_seq for waiting in self._waiting.values()), default=None)
+
+    def delivered(self, key: str) -> None:
+        """Take *key* out: its fact has arrived."""
+        del self._waiting[key]
+        self._delivered_at.pop(key, None)
+        self._delivered_at[key] = time.monotonic()
+        if len(self._delivered_at) > KEYS_REMEMBERED:
+            del self._delivered_at[next(iter(self._delivered_at))]
+
+    def failed(self, key: str, first_s: float, most_s: float) -> tuple[int, float]:
+        """Postpone *key* with doubling, jittered waits; return how often it failed, and the wait."""
+        waiting = self._waiting[key]
+        waiting.tries += 1
+        wait_s = min(most_s, first_s * float(1 << min(waiting.tries - 1, 20)))
+        wait_s *= random.uniform(0.8, 1.2)  # noqa: S311 jitter, not a secret
+        waiting.not_before = time.monotonic() + wait_s
+        return waiting.tries, wait_s
+
+    def remove(self, key: str) -> Fact:
+        """Take *key* out undelivered and return its fact."""
+        return self._waiting.pop(key).fact

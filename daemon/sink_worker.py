@@ -1,0 +1,204 @@
+"""One thread per sink: follows the journal at its own pace, tries again, puts aside, never skips."""
+
+import threading
+import time
+from typing import NamedTuple
+
+import structlog
+
+from flowd.config.errors import StoreError
+from flowd.config.live import LiveSettings
+from flowd.daemon.outbox import Outbox
+from flowd.daemon.store_gate import StoreGate
+from flowd.sinks.protocol import RefusedError, Sink
+from flowd.store.deliveries import Deliveries
+from flowd.store.facts import Fact
+from flowd.store.journal import Journal
+
+FETCH_MOST = 500
+SAVE_CURSOR_S = 0.25
+STORE_RETRY_S = 1.0
+CLOSING_PAUSE_S = 0.05
+
+log = structlog.get_logger()
+
+
+class SinkStatus(NamedTuple):
+    """What status tells of a sink: replaced as a whole, never changed."""
+
+    name: str
+    cursor: int = 0
+    queue: int = 0
+    delivered: int = 0
+    quarantined: int = 0
+    retrying: int = 0
+    last_success_at: float = 0.0
+    last_error: str = ""
+    last_error_at: float = 0.0
+    busy_since: float = 0.0
+
+
+class SinkWorker:
+    """Delivers facts to one sink. ``run`` is the thread's whole life."""
+
+    def __init__(self, sink: Sink, gate: StoreGate, settings: LiveSettings) -> None:
+        self.name = sink.name
+        self._sink = sink
+        self._gate = gate
+        self._journal = Journal(gate.database)
+        self._deliveries = Deliveries(gate.database)
+        self._settings = settings
+        self._outbox = Outbox()
+        self._news = threading.Condition()
+        self._head = 0
+        self._fetched = 0
+        self._saved_cursor = -1
+        self._saved_at = 0.0
+        self._aside: set[str] = set()
+        self._wants_retry = False
+        self._closing_at: float | None = None
+        self.status = SinkStatus(sink.name)
+
+    def notify(self, newest: int) -> None:
+        """Say that the journal now reaches to *newest*."""
+        with self._news:
+            self._head = max(self._head, newest)
+            self._news.notify()
+
+    def retry(self) -> None:
+        """Have everything that failed or was put aside tried again now."""
+        with self._news:
+            self._wants_retry = True
+            self._news.notify()
+
+    def close(self, deadline: float) -> None:
+        """Let the worker finish what was never tried until *deadline* (monotonic), then stop."""
+        with self._news:
+            self._closing_at = deadline
+            self._news.notify()
+
+    def run(self) -> None:
+        """Follow the journal until closed."""
+        while not self._gate.wait_open(STORE_RETRY_S):
+            if self._closing_at is not None:
+                return
+        while not self._finished():
+            try:
+                self._start_if_new()
+                self._round()
+            except StoreError as error:
+                # The reader owns the gate and says what is wrong with core.db; here only patience is needed.
+                self._note_error(error)
+                self._gate.database.drop_connection()
+                self._pause(STORE_RETRY_S)
+
+    def _start_if_new(self) -> None:
+        if self._saved_cursor >= 0:
+            return
+        cursor, delivered = self._deliveries.cursor(self.name)
+        self._fetched = self._saved_cursor = cursor
+        self._aside = {item.key for item in self._deliveries.quarantined(self.name)}
+        self._head = max(self._head, self._journal.newest())
+        self.status = self.status._replace(cursor=cursor, delivered=delivered)
+
+    def _round(self) -> None:
+        if self._wants_retry:
+            self._take_back()
+        self._fetch()
+        due = self._outbox.due(closing=self._closing_at is not None)
+        if due:
+            self._deliver(due)
+        self._save_cursor(force=not due)
+        self._publish()
+        if not due:
+            self._pause(self._outbox.until_next())
+
+    def _fetch(self) -> None:
+        head = self._head
+        if self._fetched >= head or len(self._outbox) >= FETCH_MOST:
+            return
+        facts = self._journal.facts_after(self._fetched, FETCH_MOST)
+        for fact in facts:
+            key = self._sink.key(fact)
+            if key is not None:
+                self._outbox.put(key, fact, self._sink.debounce_s)
+        # A short answer means that nothing is left up to the head, even where rows were replaced since.
+        self._fetched = facts[-1].seq if facts else head
+
+    def _deliver(self, due: list[tuple[str, Fact]]) -> None:
+        self.status = self.status._replace(busy_since=time.time())
+        accepted = [key for key, fact in due if self._accept(key, fact)]
+        try:
+            self._sink.flush()
+        except Exception as error:  # noqa: BLE001 whatever a sink raises, its facts must stay queued
+            for key in accepted:
+                self._postpone(key, error)
+            accepted = []
+        for key in accepted:
+            self._delivered(key)
+        self.status = self.status._replace(busy_since=0.0)
+
+    def _accept(self, key: str, fact: Fact) -> bool:
+        try:
+            self._sink.accept(fact)
+        except Exception as error:  # noqa: BLE001 same
+            self._postpone(key, error)
+            return False
+        return True
+
+    def _delivered(self, key: str) -> None:
+        self._outbox.delivered(key)
+        if key in self._aside:
+            self._deliveries.release(self.name, key)
+            self._aside.discard(key)
+        self.status = self.status._replace(delivered=self.status.delivered + 1, last_success_at=time.time())
+
+    def _postpone(self, key: str, error: Exception) -> None:
+        self._note_error(error)
+        settings = self._settings.current.sinks
+        tries, wait_s = self._outbox.failed(key, settings.retry_first_s, settings.retry_most_s)
+        if isinstance(error, RefusedError) or tries >= settings.quarantine_after:
+            self._deliveries.put_aside(self.name, key, self._outbox.remove(key), str(error), tries)
+            self._aside.add(key)
+            log.error("fact_put_aside", sink=self.name, key=key, error=str(error), hint="flowd retry")
+        else:
+            log.warning("delivery_failed", sink=self.name, key=key, error=str(error), wait_s=round(wait_s, 1))
+
+    def _take_back(self) -> None:
+        self._wants_retry = False
+        for item in self._deliveries.quarantined(self.name):
+            self._outbox.put_back(item.key, item.fact, self._fetched + 1)
+        self._outbox.hurry()
+
+    def _save_cursor(self, *, force: bool) -> None:
+        oldest = self._outbox.oldest_seq()
+        cursor = max(self._fetched if oldest is None else oldest - 1, self._saved_cursor)
+        now = time.monotonic()
+        if cursor == self._saved_cursor or not (force or now - self._saved_at >= SAVE_CURSOR_S):
+            return
+        self._deliveries.advance(self.name, cursor, self.status.delivered)
+        self._saved_cursor, self._saved_at = cursor, now
+
+    def _publish(self) -> None:
+        self.status = self.status._replace(
+            cursor=self._saved_cursor,
+            queue=len(self._outbox) + max(0, self._head - self._fetched),
+            quarantined=len(self._aside),
+            retrying=self._outbox.retrying,
+        )
+
+    def _note_error(self, error: Exception) -> None:
+        self.status = self.status._replace(last_error=str(error), last_error_at=time.time())
+
+    def _pause(self, timeout_s: float | None) -> None:
+        with self._news:
+            if self._closing_at is not None:
+                self._news.wait(CLOSING_PAUSE_S)
+            elif not self._wants_retry and (self._head <= self._fetched or len(self._outbox) >= FETCH_MOST):
+                self._news.wait(timeout_s)
+
+    def _finished(self) -> bool:
+        if self._closing_at is None:
+            return False
+        undone = self._outbox.untried or self._fetched < self._head
+        return not undone or time.monotonic() >= self._closing_at

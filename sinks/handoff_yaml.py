@@ -1,0 +1,137 @@
+"""``.flow-guardian/handoff.yaml``: the project's most recently active session; a person's words stand."""
+
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from flowd.config.live import LiveSettings
+from flowd.handoff.errors import UnsafeHandoffError
+from flowd.handoff.merging import Merged, merge_into_file
+from flowd.handoff.project import FOLDER
+from flowd.sinks.protocol import RefusedError
+from flowd.store.database import Database
+from flowd.store.facts import Fact, SessionState, StateChanged
+from flowd.store.shown import Shown, ShownHandoffs
+
+# A person's words in these fields stand; flowd changes only what it wrote itself.
+GUARDED = ("goal", "status", "hypothesis", "outcome")
+ORDER = ("goal", "status", "now", "hypothesis", "outcome", "files", "branch", "timestamp", "session_id")
+FILES_SHOWN = 20
+DAY_S = 86_400.0
+FILES_REMEMBERED = 256
+
+
+class HandoffYaml:
+    """Keeps one file per project in step with its latest main session."""
+
+    name = "handoff_yaml"
+
+    def __init__(self, database: Database, settings: LiveSettings) -> None:
+        self._settings = settings
+        self._handoffs = ShownHandoffs(database)
+        self._shown: dict[str, Shown] = {}
+        self._files: dict[str, Merged] = {}
+
+    @property
+    def debounce_s(self) -> float:
+        """The least time between two writes of one project's file."""
+        return self._settings.current.handoff_yaml.debounce_s
+
+    def key(self, fact: Fact) -> str | None:
+        """Return the session; projects share a file, so an older session must not hide a newer one."""
+        return fact.session_id if isinstance(fact.body, StateChanged) and fact.project else None
+
+    def accept(self, fact: Fact) -> None:
+        """Write the state of *fact* unless the project has no file to keep or shows a newer session."""
+        if not isinstance(fact.body, StateChanged):
+            return
+        state = fact.body.state
+        root = Path(state.project)
+        if not self._wanted(state, root):
+            return
+        shown = self._shown.get(state.project) or self._handoffs.get(state.project)
+        if shown.session_id not in ("", state.session_id) and shown.last_activity_at > activity(state):
+            return
+        self._write(root, state, shown)
+
+    def flush(self) -> None:
+        """Nothing is held back: every file was synced when it was written."""
+
+    def _wanted(self, state: SessionState, root: Path) -> bool:
+        settings = self._settings.current.handoff_yaml
+        if settings.projects == "none" or state.vanished_at or not root.is_dir():
+            return False
+        if time.time() - max(state.touched_at, state.last_activity_at) > settings.fresh_days * DAY_S:
+            return False
+        return settings.projects == "all" or (root / FOLDER).is_dir()
+
+    def _write(self, root: Path, state: SessionState, shown: Shown) -> None:
+        shown = _intended(state, shown)
+        if shown != self._shown.get(state.project):
+            self._handoffs.put(shown)
+            _remember(self._shown, state.project, shown)
+
+        def merge(present: dict[str, Any] | None) -> dict[str, Any] | None:
+            merged = merged_handoff(present or {}, state, shown)
+            return None if merged == present else merged
+
+        try:
+            done = merge_into_file(root, merge, known=self._files.get(state.project), touch=True)
+        except UnsafeHandoffError as error:
+            raise RefusedError(str(error), hint=error.hint) from error
+        _remember(self._files, state.project, done)
+
+
+def activity(state: SessionState) -> float:
+    """Return when the session last did something."""
+    return max(state.last_activity_at, state.touched_at)
+
+
+def merged_handoff(present: dict[str, Any], state: SessionState, shown: Shown) -> dict[str, Any]:
+    """Return *present* with what the session's state may change in it; unknown keys and order stay."""
+    merged = dict(present)
+    for field, value in _offered(state).items():
+        theirs = field in GUARDED and merged.get(field) and not shown.is_ours(field, merged[field])
+        if not theirs and (value is not None or field not in merged):
+            merged[field] = value
+    if present:
+        return merged
+    return {field: merged[field] for field in ORDER if field in merged}
+
+
+def _offered(state: SessionState) -> dict[str, Any]:
+    moment = datetime.fromtimestamp(activity(state), UTC)
+    return {
+        "goal": state.goal or state.title or f"Working on {Path(state.project).name}",
+        "status": state.status,
+        "now": state.now or "Session in progress",
+        "hypothesis": state.hypothesis or None,
+        "outcome": state.outcome or None,
+        "files": list(state.files[:FILES_SHOWN]),
+        "branch": state.branch or None,
+        "timestamp": moment.isoformat(timespec="seconds"),
+        "session_id": state.session_id,
+    }
+
+
+def _intended(state: SessionState, shown: Shown) -> Shown:
+    """Return *shown* with the values about to be offered, so that they are known as flowd's own."""
+    written = dict(shown.written)
+    offered = _offered(state)
+    for field in GUARDED:
+        value = offered[field]
+        if value and value not in written.get(field, ())[:1]:
+            written[field] = (value, *written.get(field, ()))[:2]
+    return msgspec.structs.replace(
+        shown, session_id=state.session_id, last_activity_at=activity(state), written=written
+    )
+
+
+def _remember(cache: dict[str, Any], key: str, value: object) -> None:
+    cache.pop(key, None)
+    cache[key] = value
+    if len(cache) > FILES_REMEMBERED:
+        del cache[next(iter(cache))]

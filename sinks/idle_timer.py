@@ -1,0 +1,60 @@
+"""The idle timer: last activity per session, and the marker ``conductor/.last_activity``."""
+
+import os
+from collections.abc import Callable
+from contextlib import suppress
+
+from flowd.store.database import Database
+from flowd.store.facts import Fact, StateChanged
+from flowd.store.idle import IdleTable, Pause
+
+CONDUCTOR = "conductor"
+MARKER = ".last_activity"
+
+
+class IdleTimer:
+    """Notes activity and tells the idle clock; the clock decides when a pause is long enough."""
+
+    name = "idle_timer"
+    debounce_s = 0.2
+
+    def __init__(self, database: Database, on_activity: Callable[[float], None]) -> None:
+        self._table = IdleTable(database)
+        self._on_activity = on_activity
+        self._held: list[Pause] = []
+
+    def key(self, fact: Fact) -> str | None:
+        """Return the session of a state; nothing else says that someone worked."""
+        return fact.session_id if isinstance(fact.body, StateChanged) else None
+
+    def accept(self, fact: Fact) -> None:
+        """Hold the activity until ``flush``; touch the project's marker at once."""
+        if not isinstance(fact.body, StateChanged):
+            return
+        state = fact.body.state
+        last = max(state.last_activity_at, state.touched_at)
+        self._held.append(Pause(state.session_id, state.project, last))
+        if state.project:
+            touch_marker(state.project, last)
+
+    def flush(self) -> None:
+        """Store what is held and let the clock know the latest of it."""
+        held, self._held = self._held, []
+        self._table.note(held)
+        self._on_activity(max((pause.last_activity_at for pause in held), default=0.0))
+
+
+def touch_marker(project: str, last_activity_at: float) -> None:
+    """Set the marker's time to *last_activity_at*, never back; do nothing where there is no conductor."""
+    folder = os.path.join(project, CONDUCTOR)
+    with suppress(OSError):  # a marker is a courtesy: a read-only checkout must not hold up the timer
+        if not os.path.isdir(folder) or os.path.islink(folder):  # noqa: PTH112, PTH114 hot path
+            return
+        descriptor = os.open(
+            os.path.join(folder, MARKER), os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644
+        )
+        try:
+            if os.fstat(descriptor).st_size == 0 or os.fstat(descriptor).st_mtime < last_activity_at:
+                os.utime(descriptor, (last_activity_at, last_activity_at))
+        finally:
+            os.close(descriptor)

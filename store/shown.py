@@ -1,0 +1,55 @@
+"""Which session each project's handoff.yaml shows, and which of its values flowd itself wrote."""
+
+import msgspec
+
+from flowd.store.database import Database
+
+
+class Shown(msgspec.Struct, frozen=True):
+    """What was last put into one handoff.yaml.
+
+    ``written`` keeps the two latest values per field: a crash between noting the new one here and
+    writing the file must not make flowd's own older value look like a person's.
+    """
+
+    project: str
+    session_id: str = ""
+    last_activity_at: float = 0.0
+    written: dict[str, tuple[str, ...]] = {}
+
+    def is_ours(self, field: str, value: object) -> bool:
+        """Say whether *value* is one that flowd wrote into *field*."""
+        return value in self.written.get(field, ())
+
+
+class ShownHandoffs:
+    """The table flow_handoffs."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def get(self, project: str) -> Shown:
+        """Return what is known of *project*'s handoff.yaml."""
+        with self._database.reading() as connection:
+            row = connection.execute(
+                "select session_id, last_activity_at, written from flow_handoffs where project = ?",
+                (project,),
+            ).fetchone()
+        if row is None:
+            return Shown(project)
+        written = msgspec.json.decode(row[2], type=dict[str, tuple[str, ...]])
+        return Shown(project, row[0], row[1], written)
+
+    def put(self, shown: Shown) -> None:
+        """Remember *shown*."""
+        with self._database.transaction() as connection:
+            connection.execute(
+                "insert or replace into flow_handoffs (project, session_id, last_activity_at, written) "
+                "values (?, ?, ?, ?)",
+                (
+                    shown.project,
+                    shown.session_id,
+                    shown.last_activity_at,
+                    msgspec.json.encode(shown.written).decode(),
+                ),
+            )
