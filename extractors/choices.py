@@ -1,0 +1,57 @@
+"""Short answers to a question that offered options: what the person chose."""
+
+import re
+
+from flowd.extractors.text import cut, pieces, plain, sentences
+
+LONGEST_ANSWER_WORDS = 6
+
+_OPTION = re.compile(
+    r"^\W*(?:option |choice )?\(?([A-Za-z]|\d{1,2})[.):]\W*\s+(.+)$|^\W*option ([A-Za-z]|\d{1,2})\W+(.+)$",
+    re.IGNORECASE,
+)
+_ANSWER = re.compile(
+    r"^(?:option |let's go (?:for|with) |go (?:for|with) |number |#)?\(?([a-z]|\d{1,2})(?:\)|\.)?(?:,? (?:please|thanks))?[.!]?$",
+    re.IGNORECASE,
+)
+_YES = re.compile(
+    r"^(?:yes|yep|yeah|y|sure|ok|okay|do it|go ahead|sounds good|looks good|approved?|lgtm|please do|agreed)\b[\w ,.!]*$",
+    re.IGNORECASE,
+)
+
+
+def chosen(answer: str, reply: str) -> str:
+    """Return the option of *reply* that a short *answer* names; empty when it names none."""
+    options = _options(reply)
+    found = _ANSWER.match(answer.strip())
+    if found:
+        return options.get(found.group(1).lower(), "")
+    word = answer.strip().lower().rstrip(".!")
+    if word and len(word) > 2 and len(word.split()) <= 2:
+        return next((text for text in options.values() if word in text.lower()[:80]), "")
+    return ""
+
+
+def is_consent(answer: str) -> bool:
+    """Tell whether *answer* does no more than agree."""
+    return len(answer.split()) <= LONGEST_ANSWER_WORDS and _YES.match(answer.strip()) is not None
+
+
+def question_in(reply: str) -> str:
+    """Return the last question of an assistant's reply; empty when it ends without one."""
+    tail = [plain(piece.text) for piece in pieces(reply)][-4:]
+    for text in reversed(tail):
+        for sentence in reversed(sentences(text)):
+            if sentence.rstrip(")\"'*").endswith("?"):
+                return sentence
+    return ""
+
+
+def _options(reply: str) -> dict[str, str]:
+    options: dict[str, str] = {}
+    for line in reply.split("\n"):
+        found = _OPTION.match(line.strip())
+        if found:
+            key = (found.group(1) or found.group(3)).lower()
+            options[key] = cut(plain(found.group(2) or found.group(4)), 220)
+    return options

@@ -1,0 +1,108 @@
+"""A conversation as it goes on: the person's words, the assistant's replies, the work between them."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from flowd.extractors import goal, hypothesis, insights, next_steps, progress, questions, turns, work
+from flowd.extractors.compaction import read as read_summary
+from flowd.extractors.memory import Memory as Memory
+from flowd.extractors.memory import Said
+from flowd.extractors.prompts import human_words, is_interruption
+from flowd.extractors.protocol import Note, Place
+from flowd.extractors.records import Block, Record
+from flowd.extractors.redaction import redact
+from flowd.extractors.text import cut, plain
+
+NAME = "conversation"
+QUEUE = 5
+READERS = (goal, progress, hypothesis, questions, next_steps, insights)
+RECAP_NOTE = "(disable recaps"
+
+
+def feed(memory: Memory, record: Record, line: int) -> Iterable[Note]:
+    """Note nothing; take what is said and done into the memory."""
+    kind = record.type
+    if kind == "progress":
+        return ()
+    memory.clock += 1
+    if kind == "assistant":
+        _assistant(memory, record, line)
+    elif kind == "user":
+        _user(memory, record, line)
+    elif kind == "attachment":
+        _prompted(memory, record, line)
+    elif not record.is_sidechain:
+        _other(memory, record, line)
+    return ()
+
+
+def describe(memory: Memory, place: Place) -> dict[str, Any]:
+    """Return goal, progress, findings and what comes next."""
+    fields: dict[str, Any] = {}
+    for reader in READERS:
+        fields.update(reader.describe(memory, place))
+    return fields
+
+
+def _assistant(memory: Memory, record: Record, line: int) -> None:
+    message = record.message
+    if message is None or message.model == "<synthetic>" or record.is_api_error_message:
+        return
+    content = message.content
+    for block in [Block("text", text=content)] if isinstance(content, str) else content or ():
+        if block.type == "text":
+            if block.text and not block.text.isspace():
+                turns.reply(memory, block.text, record, line)
+        elif block.type == "tool_use" and not record.is_sidechain:
+            work.called(memory, block)
+
+
+def _user(memory: Memory, record: Record, line: int) -> None:
+    if record.is_sidechain:
+        return
+    content = record.message.content if record.message else None
+    if record.is_compact_summary:
+        if isinstance(content, str):
+            memory.summary = read_summary(content, memory.clock)
+            turns.summarised(memory, record, line)
+    elif isinstance(content, list) and any(block.type == "tool_result" for block in content):
+        for block in content:
+            work.returned(memory, block, record, line)
+    elif is_interruption(record):
+        memory.turn.interrupted = True
+    else:
+        _prompted(memory, record, line)
+
+
+def _prompted(memory: Memory, record: Record, line: int) -> None:
+    words = human_words(record)
+    if words:
+        turns.prompt(memory, words, record, line)
+
+
+def _other(memory: Memory, record: Record, line: int) -> None:
+    kind = record.type
+    if kind == "system":
+        if record.subtype == "away_summary" and record.content:
+            text = redact(record.content).partition(RECAP_NOTE)[0]
+            turns.recap(memory, plain(text), record, line)
+        elif record.subtype == "turn_duration" and memory.turn.reply and not memory.calls:
+            memory.turn.ended = True
+    elif kind == "queue-operation":
+        _queue(memory, record)
+    elif kind in ("ai-title", "custom-title"):
+        title = record.custom_title or record.ai_title
+        memory.title = cut(plain(redact(title)), 120) if title else memory.title
+
+
+def _queue(memory: Memory, record: Record) -> None:
+    if record.operation == "enqueue" and record.content:
+        if not record.content.startswith(("<", "/")):
+            memory.queued = [*memory.queued, cut(plain(redact(record.content)), 300)][-QUEUE:]
+    elif record.operation == "popAll":
+        memory.queued = []
+    else:
+        memory.queued = memory.queued[1:]
+
+
+__all__ = ["NAME", "Memory", "Said", "describe", "feed"]

@@ -1,0 +1,56 @@
+"""Insights: the weightiest findings, without repetition, neighbours told together."""
+
+from typing import Any
+
+from flowd.extractors.findings import FRESHNESS_PER_RECORD, LENGTH, Finding
+from flowd.extractors.memory import Memory
+from flowd.extractors.places import local
+from flowd.extractors.protocol import Place
+from flowd.store.facts import Insight
+
+KEPT = 12
+LIKENESS = 0.55
+
+
+def describe(memory: Memory, place: Place) -> dict[str, Any]:
+    """Return the insights, and decisions and learnings by themselves."""
+    chosen = [
+        Insight(one.category, local(one.text, place), one.record, one.line)
+        for one in select(memory.findings, KEPT)
+    ]
+    return {
+        "insights": tuple(chosen),
+        "decisions": tuple(one.insight for one in chosen if one.category == "decision"),
+        "learnings": tuple(one.insight for one in chosen if one.category == "learning"),
+    }
+
+
+def select(findings: list[Finding], limit: int) -> list[Finding]:
+    """Return the weightiest findings, the weightiest first, none saying what another says."""
+    chosen: list[Finding] = []
+    vocabulary: list[set[str]] = []
+    for one in sorted(findings, key=lambda one: -(one.weight + one.at * FRESHNESS_PER_RECORD)):
+        words = set(one.text.lower().split())
+        if any(len(words & other) > LIKENESS * min(len(words), len(other)) for other in vocabulary):
+            continue
+        if _joins_neighbour(one, chosen):
+            continue
+        if len(chosen) < limit:
+            chosen.append(one)
+            vocabulary.append(words)
+    return chosen
+
+
+def _joins_neighbour(one: Finding, chosen: list[Finding]) -> bool:
+    """Tell *one* together with the neighbour it stood next to, when both fit into one insight."""
+    for index, other in enumerate(chosen):
+        if other.at != one.at or abs(other.part - one.part) != 1:
+            continue
+        first, second = (other, one) if other.part < one.part else (one, other)
+        text = f"{first.text.rstrip(' .;:')}. {second.text}"
+        if len(text) <= LENGTH:
+            chosen[index] = Finding(
+                text, other.category, other.weight, other.at, other.line, other.record, other.part
+            )
+            return True
+    return False

@@ -1,0 +1,122 @@
+"""Text as people and models write it, made plain: no markdown, whole sentences, cut at a word."""
+
+import re
+from collections.abc import Iterator
+
+import msgspec
+
+ELLIPSIS = "…"
+
+_FENCE = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
+_CODE_SPAN = re.compile(r"(`+[^`\n]+`+)")
+_EMPHASIS = re.compile(
+    r"\*\*\*(.+?)\*\*\*|\*\*(.+?)\*\*|(?<![\w*/])\*(?!\s)([^*\n]+?)(?<!\s)\*(?![\w*])|(?<!\w)_([^_\n]+)_(?!\w)|~~(.+?)~~"
+)
+_LINK = re.compile(r"!?\[([^\]\n]*)\]\([^)\n]*\)")
+_MARKER = re.compile(r"\s*(?:#{1,6}\s+|>\s*|(?:[-*+•]|\d{1,2}[.)])\s+)*(?:\[[ xX]\]\s+)?")
+_SYMBOL = re.compile("[\u2600-\u27bf\U0001f000-\U0001faff\ufe0f\u200d\u2b50\u2b1c\u2b1b]+ *")
+_TAG = re.compile(
+    r"</?(?:br|b|i|em|strong|code|details|summary|sub|sup|kbd|p|div|span)\b[^>\n]*>", re.IGNORECASE
+)
+_SPACE = re.compile(r"\s+")
+_SENTENCE_END = re.compile(
+    r"(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.)(?<!vs\.)(?<!cf\.)[\"')\]]?\s+(?=[A-Z0-9\"'(\[`*/#—-])"
+)
+_BULLET = re.compile(r"\s*(?:[-*+•]|\d{1,2}[.)])\s+\S")
+_TABLE_RULE = re.compile(r"[|:\s-]+")
+
+
+class Piece(msgspec.Struct, frozen=True):
+    """A heading, list item, table row or paragraph of a text, with the line that leads into it."""
+
+    text: str
+    lead: str = ""
+    is_item: bool = False
+    is_heading: bool = False
+
+
+def plain(markdown: str) -> str:
+    """Return one line of *markdown* as plain text: its words, without the marks around them."""
+    line = _MARKER.sub("", markdown, count=1)
+    if "`" in line or "*" in line or "_" in line or "~" in line:
+        parts = _CODE_SPAN.split(line)
+        line = "".join(_bare(part) for part in parts)
+    if "](" in line:
+        line = _LINK.sub(r"\1", line)
+    if "<" in line:
+        line = _TAG.sub(" ", line)
+    if not line.isascii():
+        line = _SYMBOL.sub("", line)
+    return _SPACE.sub(" ", line).strip()
+
+
+def _bare(part: str) -> str:
+    if part.startswith("`"):
+        return part.strip("`")
+    return _EMPHASIS.sub(lambda match: next(group for group in match.groups() if group is not None), part)
+
+
+def without_code(text: str) -> str:
+    """Return *text* without its fenced code blocks."""
+    return _FENCE.sub("", text) if "```" in text or "~~~" in text else text
+
+
+def sentences(text: str) -> list[str]:
+    """Return the sentences of one paragraph."""
+    return [sentence for sentence in _SENTENCE_END.split(text) if sentence]
+
+
+def cut(text: str, size: int) -> str:
+    """Return *text*, cut at a word when it is longer than *size* characters."""
+    if len(text) <= size:
+        return text
+    head = text[: size - 1]
+    end = head.rfind(" ")
+    return head[: end if end > size // 2 else size - 1].rstrip(" ,;:—-(") + ELLIPSIS
+
+
+def cut_at_sentence(text: str, size: int) -> str:
+    """Return the sentences of *text* that fit whole into *size* characters, or its first one cut."""
+    if len(text) <= size:
+        return text
+    kept = ""
+    for sentence in sentences(text):
+        longer = f"{kept} {sentence}" if kept else sentence
+        if len(longer) > size:
+            break
+        kept = longer
+    return kept or cut(text, size)
+
+
+def capitalised(text: str) -> str:
+    """Return *text* with its first letter large, when its first word is a plain word."""
+    word = text.split(" ", 1)[0]
+    return text[:1].upper() + text[1:] if word.isalpha() and word.islower() else text
+
+
+def pieces(text: str) -> Iterator[Piece]:
+    """Yield the pieces of a markdown text in order, code blocks left out."""
+    lead = ""
+    for line in without_code(text).split("\n"):
+        stripped = line.strip()
+        if len(stripped) < 2:
+            continue
+        if stripped[0] == "#":
+            lead = plain(stripped)
+            yield Piece(lead, is_heading=True)
+        elif stripped[0] == "|":
+            yield from _row(stripped, lead)
+        elif _BULLET.match(line):
+            yield Piece(stripped, lead, is_item=True)
+        else:
+            yield Piece(stripped, lead)
+            lead = plain(stripped) if stripped.endswith((":", ":**")) else ""
+
+
+def _row(line: str, lead: str) -> Iterator[Piece]:
+    if _TABLE_RULE.fullmatch(line):
+        return
+    cells = [cell.strip() for cell in line.strip("|").split("|")]
+    filled = [cell for cell in cells if cell]
+    if len(filled) > 1:
+        yield Piece(f"{filled[0]}: {', '.join(filled[1:])}", lead, is_item=True)

@@ -1,0 +1,167 @@
+"""The work between the words: tool calls and what came back."""
+
+from flowd.extractors import plans, shell, todos, tools, turns
+from flowd.extractors.memory import Call, Check, Commit, Memory, Said
+from flowd.extractors.records import Block, Record
+from flowd.extractors.redaction import redact
+from flowd.extractors.text import cut, plain, sentences
+from flowd.extractors.tools import ToolInput
+
+CALLS = 24
+LABEL = 100
+EDITING = frozenset({"Edit", "Write", "MultiEdit", "NotebookEdit"})
+SILENT = frozenset(
+    {
+        "TodoWrite",
+        "TaskCreate",
+        "TaskUpdate",
+        "TaskList",
+        "TaskGet",
+        "ToolSearch",
+        "Skill",
+        "TaskOutput",
+        "BashOutput",
+    }
+)
+
+
+def called(memory: Memory, block: Block) -> None:
+    """Take a tool call into the memory."""
+    name = block.name or ""
+    given = tools.input_of(block)
+    memory.turn.ended = False
+    call = _call(memory, name, given)
+    if name not in SILENT:
+        call.label = _label(name, given)
+        memory.turn.doing = call.label or memory.turn.doing
+    if block.id:
+        memory.calls[block.id] = call
+        if len(memory.calls) > CALLS:
+            del memory.calls[next(iter(memory.calls))]
+
+
+def returned(memory: Memory, block: Block, record: Record, line: int) -> None:
+    """Take a tool's result into the memory."""
+    call = memory.calls.pop(block.tool_use_id or "", None)
+    if block.type != "tool_result" or call is None:
+        return
+    if block.is_error:
+        _failed(memory, call, tools.result_text(block), record, line)
+    elif call.kind in _WHEN_BACK:
+        _WHEN_BACK[call.kind](memory, call, block, record, line)
+
+
+def _call(memory: Memory, name: str, given: ToolInput) -> Call:
+    """Remember what the call itself tells; return it for when its result comes."""
+    if name == "Bash":
+        return _shell_call(given.command)
+    if name in EDITING:
+        memory.edited_at = memory.clock
+        return Call("edit")
+    if name == "TodoWrite":
+        memory.written_todos = todos.written(given)
+    elif name == "TaskCreate":
+        memory.tasks_made += 1
+        todos.create(memory.tasks, given, memory.tasks_made)
+    elif name == "TaskUpdate":
+        todos.update(memory.tasks, given)
+    elif name == "AskUserQuestion":
+        asked = [plain(redact(question.question)) for question in given.questions]
+        memory.open_question = cut(" ".join(asked), 300)
+        return Call("ask")
+    elif name == "ExitPlanMode":
+        return _plan_call(memory, redact(given.plan))
+    return Call("")
+
+
+def _shell_call(command: str) -> Call:
+    if "git " in command and "commit" in command:
+        message = shell.commit_message(command)
+        if message:
+            return Call("commit", detail=cut(redact(message), 600))
+    if "git push" in command or "gh pr create" in command:
+        return Call("push")
+    found = shell.CHECK.search(command)
+    return Call("check", detail=redact(found.group())) if found else Call("")
+
+
+def _plan_call(memory: Memory, plan: str) -> Call:
+    title = plans.title(plan) if plan else "the plan"
+    if plan:
+        memory.plan = Said(title, memory.clock)
+        memory.plan_checks = plans.verification(plan)
+    memory.open_question = f"Go ahead with the plan: {title}?"
+    return Call("plan", detail=title)
+
+
+def _label(name: str, given: ToolInput) -> str:
+    if name in EDITING:
+        return f"editing {redact(given.file_path or given.notebook_path)}"
+    if name == "Bash":
+        return cut(plain(redact(given.description or given.command.split("\n", 1)[0])), LABEL)
+    if given.description:
+        return cut(plain(redact(given.description)), LABEL)
+    return f"reading {redact(given.file_path)}" if given.file_path else ""
+
+
+def _failed(memory: Memory, call: Call, text: str, record: Record, line: int) -> None:
+    if call.kind == "check":
+        memory.check = Check(call.detail, False, memory.clock)
+    if not tools.is_rejection(text):
+        return
+    memory.open_question = ""
+    memory.turn.refused = call.label
+    reason = plain(redact(tools.reason_of_rejection(text)).replace("\n", " "))
+    if reason:
+        turns.note(
+            memory,
+            f"The user refused a step ({call.label}) and said: {reason}",
+            "decision",
+            7.0,
+            record,
+            line,
+        )
+        memory.prompt = Said(cut(reason, turns.PROMPT_LENGTH), memory.clock)
+    elif call.label:
+        turns.note(memory, f"The user refused this step: {call.label}", "decision", 4.5, record, line)
+
+
+def _answered(memory: Memory, call: Call, block: Block, record: Record, line: int) -> None:
+    memory.open_question = ""
+    for question, answer in tools.answers_of(record.tool_use_result).items():
+        asked = cut(plain(redact(question)), 180)
+        text = f"{asked} The user answered: {plain(redact(answer))}"
+        turns.note(memory, text, "decision", 8.0, record, line)
+
+
+def _approved(memory: Memory, call: Call, block: Block, record: Record, line: int) -> None:
+    memory.open_question = ""
+    turns.note(memory, f"The user approved the plan: {call.detail}", "decision", 3.0, record, line)
+
+
+def _committed(memory: Memory, call: Call, block: Block, record: Record, line: int) -> None:
+    made = shell.created_commit(tools.result_text(block))
+    subject, _, body = call.detail.partition("\n")
+    branch, number, subject = made or ("", "", subject)
+    memory.commit = Commit(branch, number, cut(plain(redact(subject)), 160), memory.clock)
+    told = " ".join(sentences(plain(body))[:2])
+    text = f"Committed {number + ': ' if number else ''}{memory.commit.subject.rstrip('.')}. {told}".strip()
+    turns.note(memory, text, "context", 3.5, record, line)
+
+
+def _pushed(memory: Memory, call: Call, block: Block, record: Record, line: int) -> None:
+    memory.pushed_at = memory.clock
+
+
+def _checked(memory: Memory, call: Call, block: Block, record: Record, line: int) -> None:
+    passed = not shell.looks_failed(tools.result_text(block))
+    memory.check = Check(call.detail, passed, memory.clock)
+
+
+_WHEN_BACK = {
+    "ask": _answered,
+    "plan": _approved,
+    "commit": _committed,
+    "push": _pushed,
+    "check": _checked,
+}
