@@ -9,11 +9,7 @@ Level = Literal["high", "medium", "low"]
 ChangeType = Literal["add", "modify", "delete", "refactor"]
 
 
-class _Value(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A value that leaves what it does not say out of its stored form."""
-
-
-class CreatedFile(_Value):
+class CreatedFile(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A file the task made, and what it is for."""
 
     path: str
@@ -21,7 +17,7 @@ class CreatedFile(_Value):
     lines: str = ""
 
 
-class ModifiedFile(_Value):
+class ModifiedFile(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A file the task changed, where, how and why."""
 
     path: str
@@ -30,7 +26,7 @@ class ModifiedFile(_Value):
     description: str = ""
 
 
-class Pattern(_Value):
+class Pattern(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A way of doing things that the next agent should follow."""
 
     id: str
@@ -39,7 +35,7 @@ class Pattern(_Value):
     applies_to: tuple[str, ...] = ()
 
 
-class Gotcha(_Value):
+class Gotcha(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A trap, and how to stay out of it."""
 
     id: str
@@ -49,14 +45,14 @@ class Gotcha(_Value):
     severity: Level = "medium"
 
 
-class Dependency(_Value):
+class Dependency(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A file the next agent should read first."""
 
     file: str
     reason: str = ""
 
 
-class Question(_Value):
+class Question(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A question left open, with the writer's own answer."""
 
     question: str
@@ -65,7 +61,7 @@ class Question(_Value):
     blocking: bool = False
 
 
-class Step(_Value):
+class Step(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What should happen next."""
 
     step: str
@@ -73,7 +69,7 @@ class Step(_Value):
     depends_on: tuple[str, ...] = ()
 
 
-class Blocker(_Value):
+class Blocker(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What stands in the way, and of which tasks."""
 
     blocker: str
@@ -82,7 +78,7 @@ class Blocker(_Value):
     blocking_tasks: tuple[str, ...] = ()
 
 
-class Block(_Value):
+class Block(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One agent's handoff to the next."""
 
     outcome: Outcome
@@ -96,7 +92,7 @@ class Block(_Value):
     blockers: tuple[Blocker, ...] = ()
 
 
-class Violation(_Value):
+class Violation(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A rule that a block breaks: in which field, with which value, on which line."""
 
     field: str
@@ -109,22 +105,24 @@ class Violation(_Value):
         return f"line {self.line}: {self.field}{shown}: {self.rule}"
 
 
-class Task(_Value):
+class Task(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The task a block belongs to, as its file names it; empty when nothing names one."""
 
     id: str = ""
     name: str = ""
 
 
-class FoundBlock(_Value):
+class FoundBlock(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A block as found in a text: its value, or why it has none.
 
-    ``digest`` tells one wording from another; ``line`` is where the body starts, counted from 1.
+    ``digest`` tells one wording from another; ``line`` is where the body starts, counted from 1;
+    ``text`` is the body as written when there is no value to keep instead.
     """
 
     line: int
     digest: str
     block: Block | None = None
+    text: str = ""
     violations: tuple[Violation, ...] = ()
     task: Task = Task()
     completeness: int = 0

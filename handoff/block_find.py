@@ -2,17 +2,22 @@
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 
 import msgspec
 
 from flowd.handoff.block import FIELDS, FoundBlock, Task, Violation
 from flowd.handoff.block_ids import digest
-from flowd.handoff.block_layout import Fence, Heading, Layout, layout_of
+from flowd.handoff.block_layout import Heading, Layout, layout_of
 from flowd.handoff.block_rules import Checked, check_body
 from flowd.handoff.block_yaml import LARGEST_BODY
 
-# What is parsed of one file, so that no file can hold up the reader.
+# What is taken of one file, so that no file can hold up the reader.
 MOST_PARSED = 2 * LARGEST_BODY
+MOST_BODIES = 50
+MOST_HEADINGS = 500
+# How far below its heading, or the start of its fence, a block's first field may stand.
+FARTHEST_KEY = 4096
 YAML_NAMES = ("yaml", "yml")
 
 _TITLE = re.compile(r"handoff(?: (?:notes?|block))?:?", re.IGNORECASE)
@@ -42,10 +47,11 @@ def blocks_in_markdown(text: str, path: str = "") -> list[FoundBlock]:
     """
     if "andoff" not in text and "HANDOFF" not in text:
         return []
+    text = text.replace("\r\n", "\n")
     layout = layout_of(text)
     found = []
     parsed = 0
-    for body in bodies(text, layout):
+    for body in islice(bodies(text, layout), MOST_BODIES):
         parsed += body.end - body.start
         checked = _checked(text, body, parsed)
         if not checked.is_template:
@@ -56,10 +62,9 @@ def blocks_in_markdown(text: str, path: str = "") -> list[FoundBlock]:
 def bodies(text: str, layout: Layout) -> Iterator[Body]:
     """Yield where the YAML of each block under a handoff heading stands, templates included."""
     taken = -1
-    for number, heading in enumerate(layout.headings):
-        if heading.start < taken or not _TITLE.fullmatch(heading.title):
-            continue
-        body = _body_below(text, heading, number, layout)
+    titled = (pair for pair in enumerate(layout.headings) if _TITLE.fullmatch(pair[1].title))
+    for number, heading in islice(titled, MOST_HEADINGS):
+        body = _body_below(text, heading, number, layout) if heading.start >= taken else None
         if body is not None:
             taken = body.end
             yield body
@@ -67,8 +72,8 @@ def bodies(text: str, layout: Layout) -> Iterator[Body]:
 
 def task_of(layout: Layout, before: int, path: str = "") -> Task:
     """Return the task that the nearest heading above *before*, or the name of the file, tells."""
-    for heading in reversed(layout.headings):
-        if heading.start < before and (match := _TASK_TITLE.fullmatch(heading.title)):
+    for heading in layout.headings_before(before):
+        if match := _TASK_TITLE.fullmatch(heading.title):
             return Task(id=match[1], name=match[2].strip())
     match = _TASK_FILE.search(path)
     return Task(id=match[1], name=(match[2] or "").replace("-", " ")) if match else Task()
@@ -77,14 +82,18 @@ def task_of(layout: Layout, before: int, path: str = "") -> Task:
 def _body_below(text: str, heading: Heading, number: int, layout: Layout) -> Body | None:
     around = layout.fences[heading.fence] if heading.fence >= 0 else None
     if around is not None and around.info in YAML_NAMES:
-        return Body(heading.end, around.end) if _KNOWN_KEY.search(text, heading.end, around.end) else None
+        key = _first_key(text, heading.end, around.end)
+        return Body(key, around.end) if key >= 0 else None
     end = _section_end(text, heading, number, layout)
-    return _bare(text, heading.end, end, layout) or _fenced(text, heading, end, layout)
+    return _bare(text, heading.end, layout.next_edge(heading.start, end)) or _fenced(
+        text, heading, end, layout
+    )
 
 
 def _section_end(text: str, heading: Heading, number: int, layout: Layout) -> int:
     limit = layout.fences[heading.fence].end if heading.fence >= 0 else len(text)
-    for later in layout.headings[number + 1 :]:
+    for index in range(number + 1, len(layout.headings)):
+        later = layout.headings[index]
         if later.start >= limit:
             break
         if later.fence == heading.fence and (later.level <= heading.level or _TITLE.fullmatch(later.title)):
@@ -92,32 +101,31 @@ def _section_end(text: str, heading: Heading, number: int, layout: Layout) -> in
     return limit
 
 
-def _bare(text: str, start: int, end: int, layout: Layout) -> Body | None:
-    """Return the unfenced YAML between *start* and the next heading or fence, if there is any."""
-    edges = [mark.start for mark in (*layout.headings, *layout.fences) if start < mark.start < end]
-    end = min(edges, default=end)
-    key = _KNOWN_KEY.search(text, start, end)
-    if key is None:
+def _bare(text: str, start: int, end: int) -> Body | None:
+    """Return the unfenced YAML between *start* and *end*, if there is any."""
+    key = position = _first_key(text, start, end)
+    if key < 0:
         return None
-    position = key.start()
-    while position < end and position - key.start() <= LARGEST_BODY:
+    while position < end and position - key <= LARGEST_BODY:
         line = _BARE_LINE.match(text, position, end)
         if line is None or line.end() == position:
             break
         position = line.end()
-    return Body(key.start(), position)
+    return Body(key, position)
 
 
 def _fenced(text: str, heading: Heading, end: int, layout: Layout) -> Body | None:
-    for fence in layout.fences:
-        if heading.end < fence.start < end and _holds_block(text, fence, heading):
-            return Body(fence.body, min(fence.end, end))
+    for fence in layout.fences_between(heading.start, end):
+        if fence.fence == heading.fence and fence.info in (*YAML_NAMES, ""):
+            key = _first_key(text, fence.body, fence.end)
+            if key >= 0:
+                return Body(key, min(fence.end, end))
     return None
 
 
-def _holds_block(text: str, fence: Fence, heading: Heading) -> bool:
-    is_ours = fence.fence == heading.fence and fence.info in (*YAML_NAMES, "")
-    return is_ours and _KNOWN_KEY.search(text, fence.body, fence.end) is not None
+def _first_key(text: str, start: int, end: int) -> int:
+    match = _KNOWN_KEY.search(text, start, min(end, start + FARTHEST_KEY))
+    return match.start() if match else -1
 
 
 def _checked(text: str, body: Body, parsed: int) -> Checked:
@@ -129,11 +137,12 @@ def _checked(text: str, body: Body, parsed: int) -> Checked:
 
 
 def _found(text: str, body: Body, checked: Checked, layout: Layout, path: str) -> FoundBlock:
-    said = _encode(checked.block).decode() if checked.block else text[body.start : body.end].strip()
+    raw = "" if checked.block else text[body.start : min(body.end, body.start + LARGEST_BODY)].strip()
     return FoundBlock(
         line=_line(text, body.start),
-        digest=digest(said),
+        digest=digest(raw or _encode(checked.block).decode()),
         block=checked.block,
+        text=raw,
         violations=checked.violations,
         task=task_of(layout, body.start, path),
         completeness=checked.completeness,
