@@ -74,5 +74,8 @@ def _overridden(variable: str, default: str) -> Path:
 
 
 def _runtime_dir(directories: platformdirs.PlatformDirsABC) -> str:
-    # On macOS platformdirs names a caches folder that cleaners empty; the socket belongs beside the state.
-    return directories.user_state_dir if sys.platform == "darwin" else directories.user_runtime_dir
+    # Without a private runtime directory the state directory is the safe place: it is this user's own,
+    # while the usual fallbacks are shared (/tmp) or emptied by cleaners (caches on macOS).
+    if sys.platform == "linux" and os.environ.get("XDG_RUNTIME_DIR"):
+        return directories.user_runtime_dir
+    return directories.user_state_dir

@@ -3,22 +3,25 @@
 import os
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable
 from typing import NamedTuple
 
-import structlog
-
 from flowd.config.errors import StoreError
+from flowd.config.logs import log
 from flowd.daemon.hints import Hints
 from flowd.daemon.identity import KnownFiles, Recognised
 from flowd.daemon.pipeline import Pipeline
 from flowd.daemon.places import Places
+from flowd.daemon.recent import SESSIONS_SHOWN, RecentSessions
 from flowd.daemon.reconcile import Reconciler
 from flowd.daemon.store_gate import StoreGate
 from flowd.daemon.tailer import LineReader
 from flowd.daemon.watcher import Watcher
 from flowd.extractors.session import StaleMemoryError
 from flowd.extractors.transcript_paths import TranscriptName, transcript_name
+from flowd.store.facts import Fact, StateChanged, WentIdle, latest_activity
+from flowd.store.idle import IdleTable, Pause
 from flowd.store.journal import Batch, Journal
 from flowd.store.sources import Source
 
@@ -27,15 +30,12 @@ MISSING_GRACE_S = 1.0
 CATCHING_UP_SWITCH_S = 0.0002
 USUAL_SWITCH_S = 0.005
 
-log = structlog.get_logger()
-
 
 class Progress(NamedTuple):
     """How far the reader is, for status: replaced as a whole, never changed."""
 
-    known: int = 0
-    behind_bytes: int = 0
-    waiting: int = 0
+    transcripts: int = 0
+    sessions: int = 0
     last_commit_at: float = 0.0
     last_reconciled_at: float = 0.0
     scan_s: float = 0.0
@@ -63,9 +63,11 @@ class Reader:
         self._pipeline = Pipeline(self._journal.memory, Places())
         self._missing: set[str] = set()
         self._batch = Batch()
+        self._idle = IdleTable(gate.database)
         self._known = KnownFiles([])
         self.progress = Progress()
         self.totals: dict[str, int] = {}
+        self.recent = RecentSessions()
 
     def run(self) -> None:
         """Read until the hints are closed, and leave every cursor at a line boundary."""
@@ -87,7 +89,10 @@ class Reader:
         self._hints.put_backlog(difference.changed)
         scan_s = time.monotonic() - started
         self.progress = self.progress._replace(
-            known=difference.seen, last_reconciled_at=time.time(), scan_s=scan_s
+            transcripts=difference.seen,
+            sessions=difference.sessions,
+            last_reconciled_at=time.time(),
+            scan_s=scan_s,
         )
         log.debug(
             "reconciled", seen=difference.seen, changed=len(difference.changed), seconds=round(scan_s, 4)
@@ -97,13 +102,25 @@ class Reader:
         """Look into the directories that could not be watched; to be run as a task of the hints."""
         self._hints.put_backlog(self._reconciler.unheld(self._known))
 
-    def known_sources(self) -> list[Source]:
-        """Return the transcripts being followed."""
-        return list(self._known.by_path.values())
+    def use_watcher(self, watcher: Watcher) -> None:
+        """Go on with a new watcher; to be run as a task of the hints."""
+        self._reconciler = Reconciler(self._root, watcher)
+        self.reconcile()
+
+    def tell_idle(self, pause: Pause) -> None:
+        """Note that a session has gone idle; to be run as a task of the hints."""
+        minutes = int((time.time() - pause.last_activity_at) // 60)
+        key = f"{pause.session_id}:idle:{pause.last_activity_at}"
+        self._batch.facts.append(Fact(key, pause.session_id, pause.project, time.time(), WentIdle(minutes)))
+        self._commit()
+        self._idle.told(pause)
 
     def _load(self) -> None:
         self._known = KnownFiles(self._journal.sources())
         self.totals = self._journal.counters()
+        for state in self._journal.latest_states(SESSIONS_SHOWN):
+            self.recent.put(state, 0, latest_activity(state))
+        self.recent.publish()
         self.reconcile()
 
     def _follow(self) -> None:
@@ -237,8 +254,20 @@ class Reader:
         batch, self._batch = self._batch, Batch()
         newest = self._journal.commit(batch)
         self._gate.passed()
-        for name, value in batch.counters.items():
-            self.totals[name] = self.totals.get(name, 0) + value
-        self.progress = self.progress._replace(last_commit_at=time.time(), waiting=self._hints.waiting)
+        self._publish(batch)
         if newest:
             self._on_commit(newest)
+
+    def _publish(self, batch: Batch) -> None:
+        now = time.time()
+        self.totals = dict(Counter(self.totals) + batch.counters)
+        lags = {
+            source.session_id: source.size - source.offset
+            for source in batch.sources.values()
+            if not source.is_subagent
+        }
+        for fact in batch.facts:
+            if isinstance(fact.body, StateChanged):
+                self.recent.put(fact.body.state, lags.get(fact.session_id, 0), now)
+        self.recent.publish()
+        self.progress = self.progress._replace(last_commit_at=now)

@@ -18,6 +18,7 @@ class Difference(NamedTuple):
     changed: list[str]
     missing: list[str]
     seen: int
+    sessions: int
 
 
 class Reconciler:
@@ -32,16 +33,18 @@ class Reconciler:
         self._watch_root()
         found: list[tuple[int, str]] = []
         unseen = dict.fromkeys(known.by_path)
-        seen = 0
+        seen = sessions = 0
         for directory in _directories(self._root):
             self._watcher.watch(directory)
+            depth = directory.count("/") + 1
             for path, status in self._transcripts(directory):
                 seen += 1
+                sessions += path.count("/") == depth
                 unseen.pop(path, None)
                 if _differs(known, path, status):
                     found.append((status.st_mtime_ns, path))
         found.sort(reverse=True)
-        return Difference([path for _, path in found], list(unseen), seen)
+        return Difference([path for _, path in found], list(unseen), seen, sessions)
 
     def directory(self, path: str, known: KnownFiles) -> list[str]:
         """Return the changed transcripts in or below one directory of ``projects/``, watching it."""

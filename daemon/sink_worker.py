@@ -4,10 +4,9 @@ import threading
 import time
 from typing import NamedTuple
 
-import structlog
-
 from flowd.config.errors import StoreError
 from flowd.config.live import LiveSettings
+from flowd.config.logs import log
 from flowd.daemon.outbox import Outbox
 from flowd.daemon.store_gate import StoreGate
 from flowd.sinks.protocol import RefusedError, Sink
@@ -19,8 +18,6 @@ FETCH_MOST = 500
 SAVE_CURSOR_S = 0.25
 STORE_RETRY_S = 1.0
 CLOSING_PAUSE_S = 0.05
-
-log = structlog.get_logger()
 
 
 class SinkStatus(NamedTuple):

@@ -3,17 +3,14 @@
 import random
 import threading
 
-import structlog
-
 from flowd.config.errors import StoreError
+from flowd.config.logs import log
 from flowd.daemon.hints import Hints
 from flowd.store.database import Database
 from flowd.store.schema import ensure_current
 
 FIRST_WAIT_S = 0.5
 LONGEST_WAIT_S = 60.0
-
-log = structlog.get_logger()
 
 
 class StoreGate:
@@ -24,6 +21,11 @@ class StoreGate:
         self.condition = ""
         self._failures = 0
         self._opened = threading.Event()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether core.db has been opened since the start."""
+        return self._opened.is_set()
 
     def open(self, hints: Hints) -> bool:
         """Try until core.db serves; False when the hints were closed before that."""

@@ -13,7 +13,7 @@ from flowd.handoff.merging import Merged, merge_into_file
 from flowd.handoff.project import FOLDER
 from flowd.sinks.protocol import RefusedError
 from flowd.store.database import Database
-from flowd.store.facts import Fact, SessionState, StateChanged
+from flowd.store.facts import Fact, SessionState, StateChanged, latest_activity
 from flowd.store.shown import Shown, ShownHandoffs
 
 # A person's words in these fields stand; flowd changes only what it wrote itself.
@@ -53,7 +53,7 @@ class HandoffYaml:
         if not self._wanted(state, root):
             return
         shown = self._shown.get(state.project) or self._handoffs.get(state.project)
-        if shown.session_id not in ("", state.session_id) and shown.last_activity_at > activity(state):
+        if shown.session_id not in ("", state.session_id) and shown.last_activity_at > latest_activity(state):
             return
         self._write(root, state, shown)
 
@@ -64,7 +64,7 @@ class HandoffYaml:
         settings = self._settings.current.handoff_yaml
         if settings.projects == "none" or state.vanished_at or not root.is_dir():
             return False
-        if time.time() - max(state.touched_at, state.last_activity_at) > settings.fresh_days * DAY_S:
+        if time.time() - latest_activity(state) > settings.fresh_days * DAY_S:
             return False
         return settings.projects == "all" or (root / FOLDER).is_dir()
 
@@ -85,17 +85,12 @@ class HandoffYaml:
         _remember(self._files, state.project, done)
 
 
-def activity(state: SessionState) -> float:
-    """Return when the session last did something."""
-    return max(state.last_activity_at, state.touched_at)
-
-
 def merged_handoff(present: dict[str, Any], state: SessionState, shown: Shown) -> dict[str, Any]:
     """Return *present* with what the session's state may change in it; unknown keys and order stay."""
     merged = dict(present)
     for field, value in _offered(state).items():
         theirs = field in GUARDED and merged.get(field) and not shown.is_ours(field, merged[field])
-        if not theirs and (value is not None or field not in merged):
+        if not theirs and (value is not None or field in GUARDED or field not in merged):
             merged[field] = value
     if present:
         return merged
@@ -103,7 +98,7 @@ def merged_handoff(present: dict[str, Any], state: SessionState, shown: Shown) -
 
 
 def _offered(state: SessionState) -> dict[str, Any]:
-    moment = datetime.fromtimestamp(activity(state), UTC)
+    moment = datetime.fromtimestamp(latest_activity(state), UTC)
     return {
         "goal": state.goal or state.title or f"Working on {Path(state.project).name}",
         "status": state.status,
@@ -126,7 +121,7 @@ def _intended(state: SessionState, shown: Shown) -> Shown:
         if value and value not in written.get(field, ())[:1]:
             written[field] = (value, *written.get(field, ()))[:2]
     return msgspec.structs.replace(
-        shown, session_id=state.session_id, last_activity_at=activity(state), written=written
+        shown, session_id=state.session_id, last_activity_at=latest_activity(state), written=written
     )
 
 

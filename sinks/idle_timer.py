@@ -1,11 +1,10 @@
 """The idle timer: last activity per session, and the marker ``conductor/.last_activity``."""
 
 import os
-from collections.abc import Callable
 from contextlib import suppress
 
 from flowd.store.database import Database
-from flowd.store.facts import Fact, StateChanged
+from flowd.store.facts import Fact, StateChanged, latest_activity
 from flowd.store.idle import IdleTable, Pause
 
 CONDUCTOR = "conductor"
@@ -13,14 +12,13 @@ MARKER = ".last_activity"
 
 
 class IdleTimer:
-    """Notes activity and tells the idle clock; the clock decides when a pause is long enough."""
+    """Notes activity; the daemon's clock decides when a pause is long enough."""
 
     name = "idle_timer"
     debounce_s = 0.2
 
-    def __init__(self, database: Database, on_activity: Callable[[float], None]) -> None:
+    def __init__(self, database: Database) -> None:
         self._table = IdleTable(database)
-        self._on_activity = on_activity
         self._held: list[Pause] = []
 
     def key(self, fact: Fact) -> str | None:
@@ -32,16 +30,15 @@ class IdleTimer:
         if not isinstance(fact.body, StateChanged):
             return
         state = fact.body.state
-        last = max(state.last_activity_at, state.touched_at)
+        last = latest_activity(state)
         self._held.append(Pause(state.session_id, state.project, last))
         if state.project:
             touch_marker(state.project, last)
 
     def flush(self) -> None:
-        """Store what is held and let the clock know the latest of it."""
+        """Store what is held."""
         held, self._held = self._held, []
         self._table.note(held)
-        self._on_activity(max((pause.last_activity_at for pause in held), default=0.0))
 
 
 def touch_marker(project: str, last_activity_at: float) -> None:

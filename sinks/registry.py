@@ -1,7 +1,5 @@
 """The sinks, made once for the daemon. A new one is one file, one line here, one test file."""
 
-from collections.abc import Callable
-
 from flowd.config.live import LiveSettings
 from flowd.sinks.core_db import CoreDb
 from flowd.sinks.handoff_yaml import HandoffYaml
@@ -10,12 +8,10 @@ from flowd.sinks.protocol import Sink
 from flowd.store.database import Database
 
 
-def make_sinks(
-    database: Database, settings: LiveSettings, on_activity: Callable[[float], None]
-) -> tuple[Sink, ...]:
+def make_sinks(database: Database, settings: LiveSettings) -> tuple[Sink, ...]:
     """Return every sink, in the order status shows them."""
     return (
         CoreDb(database),
         HandoffYaml(database, settings),
-        IdleTimer(database, on_activity),
+        IdleTimer(database),
     )

@@ -49,6 +49,11 @@ class SessionState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     insights: tuple[Insight, ...] = ()
 
 
+def latest_activity(state: SessionState) -> float:
+    """Return when the session last did something, by its records or by its file, whichever is later."""
+    return max(state.last_activity_at, state.touched_at)
+
+
 class StateChanged(msgspec.Struct, frozen=True, tag="state"):
     """The session moved on. The newest one stands for all before it."""
 

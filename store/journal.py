@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import msgspec
 
 from flowd.store.database import Database
-from flowd.store.facts import Body, Fact, StateChanged
+from flowd.store.facts import Body, Fact, SessionState, StateChanged
 from flowd.store.sources import Source, load_sources, store_source
 
 _encode_body = msgspec.json.Encoder().encode
@@ -58,7 +58,9 @@ class Journal:
                 store_source(connection, source)
             _store_memories(connection, batch.memories)
             for fact in batch.facts:
-                newest = _append(connection, fact) or newest
+                seq = _append(connection, fact)
+                batch.counters["facts"] += seq > 0
+                newest = seq or newest
             connection.executemany(_COUNT, batch.counters.items())
         return newest
 
@@ -84,6 +86,15 @@ class Journal:
                 (seq, most),
             ).fetchall()
         return [_fact(row) for row in rows]
+
+    def latest_states(self, most: int) -> list[SessionState]:
+        """Return the states of the *most* recently active sessions."""
+        with self._database.reading() as connection:
+            rows = connection.execute(
+                "select body from flow_facts where kind = 'state' order by at desc limit ?", (most,)
+            ).fetchall()
+        bodies = [body_from_text(body) for (body,) in rows]
+        return [body.state for body in bodies if isinstance(body, StateChanged)]
 
     def newest(self) -> int:
         """Return the sequence number of the newest fact."""

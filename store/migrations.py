@@ -83,6 +83,7 @@ def _facts(tables: Tables) -> None:
         )"""
     )
     tables.table("flow_facts").create_index(["session_id", "kind"], if_not_exists=True)
+    tables.table("flow_facts").create_index(["kind", "at"], if_not_exists=True)
 
 
 def _sinks(tables: Tables) -> None:

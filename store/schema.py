@@ -3,6 +3,7 @@
 import sqlite3
 import subprocess
 import sys
+from datetime import datetime
 from pathlib import Path
 
 from flowd.config.errors import StoreError
@@ -41,6 +42,13 @@ def is_current(database: Database) -> bool:
             hint="upgrade flowd, or set store.path to another file",
         )
     return len(applied) == len(MIGRATION_NAMES)
+
+
+def made_at(database: Database) -> float:
+    """Return when flowd first used *database*."""
+    with database.reading() as connection:
+        row = connection.execute(f"select min(applied_at) from {MIGRATIONS_TABLE}").fetchone()  # noqa: S608 a constant
+    return datetime.fromisoformat(row[0]).timestamp() if row[0] else 0.0
 
 
 def ensure_current(database: Database) -> None:

@@ -1,0 +1,155 @@
+"""What the control socket answers: put together from snapshots that other threads publish."""
+
+import os
+import threading
+import time
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from flowd import __version__
+from flowd.config.errors import FlowdError, StoreError
+from flowd.daemon import status as words
+from flowd.store.threads import counts as thread_counts
+
+if TYPE_CHECKING:
+    from flowd.daemon.supervisor import Supervisor
+
+# Ordinary numbers; every other counter of the reader names a trouble.
+PLAIN_COUNTERS = frozenset({"lines", "records", "bytes", "facts"})
+
+
+class Answers:
+    """The verbs of the control socket."""
+
+    def __init__(self, daemon: "Supervisor") -> None:
+        self._daemon = daemon
+
+    def handlers(self) -> Mapping[str, Callable[[Mapping[str, Any]], Any]]:
+        """Return the function for each verb."""
+        return {"ping": self._ping, "status": self._status, "retry": self._retry, "reload": self._reload}
+
+    def _ping(self, _: Mapping[str, Any]) -> dict[str, object]:
+        return {"pid": os.getpid(), "version": __version__}
+
+    def _retry(self, request: Mapping[str, Any]) -> list[str]:
+        wanted = request.get("sink")
+        workers = self._daemon.workers
+        if wanted is not None and wanted not in workers:
+            raise FlowdError(f"there is no sink {wanted!r}", hint=f"sinks: {', '.join(workers)}")
+        names = [wanted] if wanted else list(workers)
+        for name in names:
+            workers[name].retry()
+        return names
+
+    def _reload(self, _: Mapping[str, Any]) -> str:
+        return self._daemon.reload_settings()
+
+    def _status(self, _: Mapping[str, Any]) -> words.Status:
+        daemon, now = self._daemon, time.time()
+        sinks = [_sink_line(worker) for worker in daemon.workers.values()]
+        parts = [_part_line(part) for part in daemon.parts.values()]
+        reasons = _reasons(daemon, sinks, parts)
+        totals = daemon.reader.totals
+        active, unread = self._threads()
+        idle_after_s = daemon.settings.current.idle.after_minutes * 60
+        return words.Status(
+            schema_version=words.SCHEMA_VERSION,
+            running=True,
+            healthy=not reasons,
+            reasons=reasons,
+            pid=os.getpid(),
+            version=__version__,
+            started_at=daemon.started_at,
+            uptime_s=round(now - daemon.started_at, 1),
+            last_progress_at=daemon.reader.progress.last_commit_at,
+            catching_up=daemon.reader.progress.catching_up,
+            waiting_files=daemon.hints.waiting,
+            reconcile_s=round(daemon.reader.progress.scan_s, 4),
+            sessions_tracked=daemon.reader.progress.sessions,
+            extractions_count=totals.get("facts", 0),
+            sessions=daemon.reader.recent.lines(idle_after_s),
+            sinks=sinks,
+            parts=parts,
+            counts=_counts(totals, sinks, daemon.reader.progress.transcripts),
+            watches=_watches(daemon),
+            store=_store(daemon),
+            process=words.measure_process(daemon.children, threading.active_count()),
+            settings_error=daemon.settings_error,
+            threads_active=active,
+            threads_unread=unread,
+            escalations=[],
+        )
+
+    def _threads(self) -> tuple[int, dict[str, int]]:
+        if self._daemon.gate.condition or not self._daemon.gate.is_open:
+            return 0, {}
+        try:
+            found = thread_counts(self._daemon.gate.database)
+        except StoreError:
+            return 0, {}
+        return found.active, {"chat": found.unread_chat, "code": found.unread_code}
+
+
+def _reasons(daemon: "Supervisor", sinks: list[words.SinkLine], parts: list[words.PartLine]) -> list[str]:
+    reasons = []
+    if daemon.gate.condition:
+        reasons.append(f"core.db is {daemon.gate.condition}")
+    if daemon.watcher.unheld:
+        reasons.append(f"{len(daemon.watcher.unheld)} directories are polled: no watches left")
+    if daemon.settings_error:
+        reasons.append(f"settings not reloaded: {daemon.settings_error}")
+    reasons += [
+        f"{part.name} is {part.state}: {part.last_error}" for part in parts if part.state != "running"
+    ]
+    for sink in sinks:
+        if sink.retrying:
+            reasons.append(f"{sink.name}: {sink.retrying} deliveries retried: {sink.last_error}")
+        if sink.quarantined:
+            reasons.append(f"{sink.name}: {sink.quarantined} facts put aside (flowd retry)")
+    return reasons
+
+
+def _sink_line(worker: Any) -> words.SinkLine:
+    shown = worker.status
+    return words.SinkLine(
+        name=shown.name,
+        cursor=shown.cursor,
+        queue=shown.queue,
+        delivered=shown.delivered,
+        retrying=shown.retrying,
+        quarantined=shown.quarantined,
+        last_success_at=shown.last_success_at,
+        last_error=shown.last_error,
+        last_error_at=shown.last_error_at,
+    )
+
+
+def _part_line(part: Any) -> words.PartLine:
+    name, state, deaths, last_error = part.status
+    return words.PartLine(name=name, state=state, deaths=deaths, last_error=last_error)
+
+
+def _counts(totals: Mapping[str, int], sinks: list[words.SinkLine], transcripts: int) -> words.Counts:
+    return words.Counts(
+        captured=totals.get("records", 0),
+        stored=totals.get("facts", 0),
+        delivered=sum(sink.delivered for sink in sinks),
+        transcripts=transcripts,
+        lines=totals.get("lines", 0),
+        bytes=totals.get("bytes", 0),
+        troubles={name: value for name, value in totals.items() if name not in PLAIN_COUNTERS and value},
+    )
+
+
+def _watches(daemon: "Supervisor") -> words.Watches:
+    watcher = daemon.watcher
+    return words.Watches(asked=watcher.asked, held=watcher.held, polled=len(watcher.unheld))
+
+
+def _store(daemon: "Supervisor") -> words.Store:
+    path = daemon.gate.database.path
+    try:
+        size = path.stat().st_size
+    except OSError:
+        size = 0
+    return words.Store(path=str(path), size_bytes=size, condition=daemon.gate.condition)

@@ -1,0 +1,88 @@
+"""One daemon per user: a kernel lock on a file says who runs, not the file's contents."""
+
+import fcntl
+import os
+from pathlib import Path
+
+import msgspec
+
+from flowd.config.errors import FlowdError
+from flowd.config.paths import Paths, make_private_dir
+
+
+class Holder(msgspec.Struct, frozen=True):
+    """Who holds the lock, as it wrote about itself."""
+
+    pid: int
+    version: str
+    socket: str
+    started_at: float
+
+
+class AlreadyRunningError(FlowdError):
+    """Another flowd holds the lock."""
+
+
+class InstanceLock:
+    """Held from before anything is touched until the very end."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._descriptor = -1
+
+    def acquire(self) -> None:
+        """Take the lock, or raise AlreadyRunningError naming the pid of who has it."""
+        make_private_dir(self._path.parent)
+        descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(descriptor)
+            holder = read_holder(self._path)
+            who = f"pid {holder.pid}" if holder else "another process"
+            raise AlreadyRunningError(
+                f"flowd is already running ({who})",
+                hint="`flowd status` asks it; `flowd restart` replaces it",
+            ) from None
+        self._descriptor = descriptor
+
+    def describe(self, holder: Holder) -> None:
+        """Write who holds the lock into it."""
+        os.ftruncate(self._descriptor, 0)
+        os.pwrite(self._descriptor, msgspec.json.encode(holder), 0)
+
+    def release(self) -> None:
+        """Empty the file and give the lock back; the file stays, since deleting it would race."""
+        if self._descriptor >= 0:
+            os.ftruncate(self._descriptor, 0)
+            os.close(self._descriptor)
+            self._descriptor = -1
+
+
+def running_holder(path: Path) -> Holder | None:
+    """Return who holds the lock at *path* right now, or None when nobody does."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return read_holder(path)
+    finally:
+        os.close(descriptor)
+    return None
+
+
+def control_socket(paths: Paths) -> Path:
+    """Return where the running daemon listens, whatever environment it was started in."""
+    holder = read_holder(paths.lock)
+    return Path(holder.socket) if holder else paths.socket
+
+
+def read_holder(path: Path) -> Holder | None:
+    """Return what the lock file says about its holder, if it says anything."""
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=Holder)
+    except (OSError, msgspec.DecodeError):
+        return None

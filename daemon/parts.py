@@ -1,0 +1,88 @@
+"""The parts of a running daemon: threads that are restarted when they die, and given up when they must be."""
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from typing import NamedTuple, Protocol
+
+from flowd.config.logs import log
+
+MOST_DEATHS = 3
+DEATHS_WITHIN_S = 60.0
+FIRST_RESTART_S = 0.2
+
+
+class Runnable(Protocol):
+    """Something whose ``run`` lasts until it is told to stop."""
+
+    def run(self) -> None:
+        """Work until stopped."""
+        ...
+
+
+class PartStatus(NamedTuple):
+    """What status tells of a part."""
+
+    name: str
+    state: str
+    deaths: int
+    last_error: str
+
+
+class Part:
+    """One thread with a name. It dies alone: the supervisor hears of it and starts it again."""
+
+    def __init__(self, name: str, make: Callable[[], Runnable], on_death: Callable[[str], None]) -> None:
+        self.name = name
+        self._make = make
+        self._on_death = on_death
+        self._deaths: deque[float] = deque(maxlen=MOST_DEATHS)
+        self._total_deaths = 0
+        self._last_error = ""
+        self._thread: threading.Thread | None = None
+        self.failed = False
+        self.restart_at: float | None = None
+
+    @property
+    def status(self) -> PartStatus:
+        """How the part is."""
+        alive = self._thread is not None and self._thread.is_alive()
+        state = "failed" if self.failed else "running" if alive else "restarting"
+        return PartStatus(self.name, state, self._total_deaths, self._last_error)
+
+    def start(self) -> None:
+        """Start the thread, with a fresh object."""
+        self.restart_at = None
+        runnable = self._make()
+        self._thread = threading.Thread(
+            target=self._live, args=(runnable,), name=f"flowd-{self.name}", daemon=True
+        )
+        self._thread.start()
+
+    def join(self, timeout_s: float) -> bool:
+        """Wait for the thread to end; say whether it did."""
+        if self._thread is None:
+            return True
+        self._thread.join(timeout_s)
+        return not self._thread.is_alive()
+
+    def _live(self, runnable: Runnable) -> None:
+        try:
+            runnable.run()
+        except Exception as error:  # noqa: BLE001 the top of a thread: told to the supervisor, never lost
+            self._died(error)
+
+    def _died(self, error: Exception) -> None:
+        now = time.monotonic()
+        self._deaths.append(now)
+        self._total_deaths += 1
+        self._last_error = f"{type(error).__name__}: {error}"
+        too_often = len(self._deaths) == MOST_DEATHS and now - self._deaths[0] < DEATHS_WITHIN_S
+        if too_often:
+            self.failed = True
+            log.error("part_failed", part=self.name, error=self._last_error, exc_info=True)
+        else:
+            self.restart_at = now + FIRST_RESTART_S * float(1 << min(len(self._deaths), 6))
+            log.error("part_died", part=self.name, error=self._last_error, exc_info=True)
+        self._on_death(self.name)

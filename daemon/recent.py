@@ -1,0 +1,58 @@
+"""The sessions that status shows: the latest few, kept by the reader, read by the control thread."""
+
+from typing import NamedTuple
+
+from flowd.daemon.status import SessionLine, phase_of
+from flowd.store.facts import SessionState, latest_activity
+
+SESSIONS_SHOWN = 50
+
+
+class Entry(NamedTuple):
+    """A session's state, and how far its transcript has been read."""
+
+    state: SessionState
+    lag_bytes: int
+    progress_at: float
+
+
+class RecentSessions:
+    """A bounded table; ``lines`` answers from a tuple that is replaced, never changed."""
+
+    def __init__(self) -> None:
+        self._entries: dict[str, Entry] = {}
+        self._shown: tuple[Entry, ...] = ()
+
+    def put(self, state: SessionState, lag_bytes: int, progress_at: float) -> None:
+        """Take the newest state of a session."""
+        self._entries[state.session_id] = Entry(state, lag_bytes, progress_at)
+
+    def publish(self) -> None:
+        """Make what was put visible, dropping all but the latest sessions."""
+        if len(self._entries) > 2 * SESSIONS_SHOWN:
+            latest = sorted(self._entries.items(), key=_latest_first)[:SESSIONS_SHOWN]
+            self._entries = dict(latest)
+        self._shown = tuple(self._entries.values())
+
+    def lines(self, idle_after_s: float) -> list[SessionLine]:
+        """Return the latest sessions, most recent first."""
+        entries = sorted(self._shown, key=lambda entry: -latest_activity(entry.state))[:SESSIONS_SHOWN]
+        return [_line(entry, idle_after_s) for entry in entries]
+
+
+def _latest_first(item: tuple[str, Entry]) -> float:
+    return -latest_activity(item[1].state)
+
+
+def _line(entry: Entry, idle_after_s: float) -> SessionLine:
+    state = entry.state
+    return SessionLine(
+        session_id=state.session_id,
+        project=state.project or state.cwd,
+        title=state.title or state.goal,
+        phase=phase_of(state, idle_after_s),
+        last_activity_at=latest_activity(state),
+        last_progress_at=entry.progress_at,
+        lag_bytes=entry.lag_bytes,
+        records=state.records,
+    )

@@ -1,0 +1,214 @@
+"""The life of the daemon: its parts, their order, the signals, the clocks, the end."""
+
+import os
+import queue
+import signal
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from types import FrameType
+
+from flowd import __version__
+from flowd.config.errors import SettingsError
+from flowd.config.live import LiveSettings
+from flowd.config.logs import log
+from flowd.config.paths import Paths, claude_config_dir
+from flowd.daemon.answers import Answers
+from flowd.daemon.clocks import TICK_S, Clocks
+from flowd.daemon.control import ControlServer
+from flowd.daemon.hints import Hints
+from flowd.daemon.idle import IdleWatch
+from flowd.daemon.lock import Holder, InstanceLock
+from flowd.daemon.parts import Part, Runnable
+from flowd.daemon.reader import Reader
+from flowd.daemon.service_manager import notify, watchdog_interval_s
+from flowd.daemon.sink_worker import SinkWorker
+from flowd.daemon.store_gate import StoreGate
+from flowd.daemon.watcher import Watcher, make_watcher
+from flowd.sinks.protocol import Sink
+from flowd.sinks.registry import make_sinks
+from flowd.store.database import Database
+from flowd.store.idle import Pause
+
+LAST_JOIN_S = 0.5
+INBOX_SLICE_S = 0.02
+NOTHING_TO_POLL_S = 30.0
+
+
+class Supervisor:
+    """Owns everything that lives as long as the daemon; its main loop decides and never works."""
+
+    def __init__(self, paths: Paths, settings: LiveSettings, lock: InstanceLock) -> None:
+        self.settings = settings
+        self.settings_error = ""
+        self.started_at = time.time()
+        self.children = 0
+        self.hints = Hints()
+        self.gate = StoreGate(Database(database_path(paths, settings), durable=False))
+        self.watcher = self._new_watcher()
+        self.reader = self._new_reader()
+        self.workers: dict[str, SinkWorker] = {}
+        self.parts: dict[str, Part] = {}
+        self._paths = paths
+        self._lock = lock
+        self._inbox: queue.SimpleQueue[int | str] = queue.SimpleQueue()
+        self._clocks = Clocks()
+        self._control: ControlServer | None = None
+
+    def run(self) -> None:
+        """Live from ready to stopped. The caller holds the lock."""
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            signal.signal(number, self._on_signal)
+        self._start_parts()
+        self._start_clocks()
+        self._lock.describe(Holder(os.getpid(), __version__, str(self._paths.socket), self.started_at))
+        notify("READY=1")
+        log.info("started", version=__version__, pid=os.getpid(), database=str(self.gate.database.path))
+        self._follow_events()
+        self._stop()
+
+    def reload_settings(self) -> str:
+        """Read config.yaml again; keep what is in force when it is wrong. Return what is wrong with it."""
+        try:
+            self.settings.reload()
+            self.settings_error = ""
+            log.info("settings_reloaded", file=str(self.settings.config_file))
+        except SettingsError as error:
+            self.settings_error = str(error)
+            log.error("settings_kept", error=str(error), hint=error.hint)
+        return self.settings_error
+
+    def _on_signal(self, number: int, _: FrameType | None) -> None:
+        self._inbox.put(number)
+
+    def _start_parts(self) -> None:
+        self._start_part("reader", self._new_reader)
+        for sink in make_sinks(self.gate.database, self.settings):
+            self._start_part(sink.name, partial(self._new_worker, sink))
+        self._start_part("control", self._new_control)
+
+    def _start_part(self, name: str, make: Callable[[], Runnable]) -> None:
+        part = Part(name, make, self._inbox.put)
+        self.parts[name] = part
+        part.start()
+
+    def _start_clocks(self) -> None:
+        every = self._clocks.every
+        every(lambda: self.settings.current.watch.reconcile_s, self._reconcile)
+        every(self._poll_interval_s, self._poll)
+        every(lambda: TICK_S, IdleWatch(self.gate, self.settings, self._tell_idle).check)
+        every(lambda: TICK_S, self._mend_watcher)
+        interval_s = watchdog_interval_s()
+        if interval_s:
+            every(lambda: interval_s, lambda: notify("WATCHDOG=1"))
+
+    def _follow_events(self) -> None:
+        while True:
+            try:
+                event = self._inbox.get(timeout=self._until_next_s())
+            except queue.Empty:
+                event = ""
+            if event in (signal.SIGTERM, signal.SIGINT):
+                log.info("stopping", signal=signal.Signals(int(event)).name)
+                return
+            if event == signal.SIGHUP:
+                self.reload_settings()
+            self._restart_dead_parts()
+            self._clocks.run_due()
+
+    def _until_next_s(self) -> float:
+        restarts = [part.restart_at for part in self.parts.values() if part.restart_at is not None]
+        restart_s = min(restarts) - time.monotonic() if restarts else self._clocks.until_next_s()
+        return max(0.0, min(restart_s, self._clocks.until_next_s()))
+
+    def _restart_dead_parts(self) -> None:
+        for part in self.parts.values():
+            if part.restart_at is not None and part.restart_at <= time.monotonic():
+                log.warning("part_restarted", part=part.name)
+                part.start()
+
+    def _new_watcher(self) -> Watcher:
+        most = self.settings.current.watch.most_watches
+        return make_watcher(self.hints.put, lambda: self.hints.put_task(self._after_overflow), most)
+
+    def _new_reader(self) -> Reader:
+        projects = os.path.realpath(claude_dir(self.settings) / "projects")
+        self.reader = Reader(projects, self.gate, self.hints, self.watcher, self._on_commit)
+        return self.reader
+
+    def _new_worker(self, sink: Sink) -> SinkWorker:
+        worker = SinkWorker(sink, self.gate, self.settings)
+        self.workers[sink.name] = worker
+        return worker
+
+    def _new_control(self) -> ControlServer:
+        self._control = ControlServer(self._paths.socket, Answers(self).handlers())
+        return self._control
+
+    def _on_commit(self, newest: int) -> None:
+        for worker in self.workers.values():
+            worker.notify(newest)
+
+    def _reconcile(self) -> None:
+        self.hints.put_task(self.reader.reconcile)
+
+    def _after_overflow(self) -> None:
+        log.warning("events_lost", remedy="everything is compared with the disk")
+        self.reader.reconcile()
+
+    def _poll_interval_s(self) -> float:
+        return self.settings.current.watch.poll_s if self.watcher.unheld else NOTHING_TO_POLL_S
+
+    def _poll(self) -> None:
+        if self.watcher.unheld:
+            self.hints.put_task(self.reader.poll)
+
+    def _tell_idle(self, pause: Pause) -> None:
+        self.hints.put_task(partial(self.reader.tell_idle, pause))
+
+    def _mend_watcher(self) -> None:
+        if not self.watcher.alive:
+            log.error("watcher_died", remedy="a new one is started")
+            self.watcher = self._new_watcher()
+            self.hints.put_task(partial(self.reader.use_watcher, self.watcher))
+
+    def _stop(self) -> None:
+        """Reader first, then sinks until the deadline, then the rest; a second signal cuts it short."""
+        notify("STOPPING=1")
+        deadline = time.monotonic() + self.settings.current.sinks.drain_s
+        self.watcher.close()
+        self.hints.close()
+        self._join(["reader"], deadline)
+        for worker in self.workers.values():
+            worker.close(deadline)
+        hung = self._join(list(self.workers), deadline)
+        if self._control is not None:
+            self._control.close()
+        hung += self._join(["control"], time.monotonic() + LAST_JOIN_S)
+        log.info("stopped", unfinished=hung)
+        self._lock.release()
+        if hung:
+            os._exit(0)  # a thread that never returns would keep the process for ever
+        self.gate.database.close()
+
+    def _join(self, names: list[str], deadline: float) -> list[str]:
+        """Wait for parts to end; return the names of those that have not."""
+        left = list(names)
+        while left:
+            left = [name for name in left if not self.parts[name].join(INBOX_SLICE_S / len(left))]
+            if time.monotonic() >= deadline or not self._inbox.empty():
+                break
+        return left
+
+
+def claude_dir(settings: LiveSettings) -> Path:
+    """Return Claude Code's directory: the setting, else the environment, else the default."""
+    configured = settings.current.claude.config_dir
+    return Path(configured).expanduser() if configured else claude_config_dir()
+
+
+def database_path(paths: Paths, settings: LiveSettings) -> Path:
+    """Return where core.db is: the setting, else the data directory."""
+    configured = settings.current.store.path
+    return Path(configured).expanduser() if configured else paths.database
