@@ -4,6 +4,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable
 
+from flowd.config.logs import log
 from flowd.daemon.places import Places
 from flowd.daemon.tailer import Chunk
 from flowd.extractors.protocol import Note, Place
@@ -63,10 +64,14 @@ class Pipeline:
 
     def finish(self, batch: Batch) -> None:
         """Add the present state of every session that *batch* moved."""
-        for session_id, touched_at in self._touched.items():
+        touched, self._touched = self._touched, {}
+        for session_id, touched_at in touched.items():
             batch.memories[session_id] = self._memory(session_id).saved()
-            batch.facts.append(state_fact(self._state(session_id, touched_at=touched_at)))
-        self._touched.clear()
+            try:
+                batch.facts.append(state_fact(self._state(session_id, touched_at=touched_at)))
+            except Exception as error:  # noqa: BLE001 same: the session keeps its last good state
+                batch.counters["extractor_errors"] += 1
+                log.error("state_failed", session=session_id, error=repr(error), exc_info=True)
         while len(self._memories) > MEMORIES_KEPT:
             self._memories.popitem(last=False)
 
@@ -86,7 +91,11 @@ class Pipeline:
         for record, line in zip(decoded.records, decoded.line_numbers, strict=True):
             if source.is_subagent:
                 record.is_sidechain = True
-            notes.extend(memory.feed(record, line))
+            try:
+                notes.extend(memory.feed(record, line))
+            except Exception as error:  # noqa: BLE001 one record must not stop the reading of all others
+                batch.counters["extractor_errors"] += 1
+                log.error("extractor_failed", path=source.path, line=line, error=repr(error), exc_info=True)
         if notes:
             project = self._place(memory).root
             batch.facts.extend(_fact(note, source.session_id, project) for note in notes)

@@ -71,14 +71,11 @@ class Reader:
 
     def run(self) -> None:
         """Read until the hints are closed, and leave every cursor at a line boundary."""
-        while not self._hints.closed and self._gate.open(self._hints):
-            try:
-                self._load()
-                self._follow()
-            except StoreError as error:
-                self._gate.failed(error)
-                self._pipeline.forget_all()
-                self._batch = Batch()
+        try:
+            while not self._hints.closed and self._gate.open(self._hints):
+                self._live()
+        finally:
+            self._gate.database.drop_connection()
 
     def reconcile(self) -> None:
         """Find by comparison what events did not tell; to be run as a task of the hints."""
@@ -114,6 +111,16 @@ class Reader:
         self._batch.facts.append(Fact(key, pause.session_id, pause.project, time.time(), WentIdle(minutes)))
         self._commit()
         self._idle.told(pause)
+
+    def _live(self) -> None:
+        try:
+            self._load()
+            self._follow()
+        except StoreError as error:
+            # Nothing of the batch was kept, so nothing may be remembered of it: it is read again.
+            self._gate.failed(error)
+            self._pipeline.forget_all()
+            self._batch = Batch()
 
     def _load(self) -> None:
         self._known = KnownFiles(self._journal.sources())

@@ -79,15 +79,21 @@ class SinkWorker:
         while not self._gate.wait_open(STORE_RETRY_S):
             if self._closing_at is not None:
                 return
-        while not self._finished():
-            try:
-                self._start_if_new()
-                self._round()
-            except StoreError as error:
-                # The reader owns the gate and says what is wrong with core.db; here only patience is needed.
-                self._note_error(error)
-                self._gate.database.drop_connection()
-                self._pause(STORE_RETRY_S)
+        try:
+            while not self._finished():
+                self._live()
+        finally:
+            self._gate.database.drop_connection()
+
+    def _live(self) -> None:
+        try:
+            self._start_if_new()
+            self._round()
+        except StoreError as error:
+            # The reader owns the gate and says what is wrong with core.db; here only patience is needed.
+            self._note_error(error)
+            self._gate.database.drop_connection()
+            self._pause(STORE_RETRY_S)
 
     def _start_if_new(self) -> None:
         if self._saved_cursor >= 0:
