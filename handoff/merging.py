@@ -21,6 +21,8 @@ from flowd.handoff.folder import HANDOFF, LOCK_WAIT_S, Folder
 from flowd.handoff.log import warn
 from flowd.handoff.plain import plain_mapping
 from flowd.handoff.project import FOLDER
+from flowd.handoff.redaction import redact
+from flowd.handoff.redaction_data import Redact, redact_news
 from flowd.handoff.yaml_text import render
 
 Merge = Callable[[Handoff | None], Handoff | None]
@@ -56,11 +58,12 @@ def merge_into_file(
     known: Merged | None = None,
     touch: bool = False,
     wait_s: float = LOCK_WAIT_S,
+    redact: Redact = redact,
 ) -> Merged:
-    """Give *merge* the present mapping under the lock and write what it returns.
+    """Give *merge* the present mapping under the lock and write what it returns, new secrets masked.
 
     Nothing is written when it returns None, or, unless *touch*, when only the timestamp would change.
-    The mapping handed to *merge* is a copy it may change; what it returns is written as it is, unvalidated.
+    The mapping handed to *merge* is a copy it may change; what it returns is not validated.
     """
     with Folder(root) as folder:
         folder.lock(wait_s)
@@ -68,7 +71,7 @@ def merge_into_file(
         wanted = merge(None if present.mapping is None else plain_mapping(present.mapping))
         if wanted is None:
             return Merged(present, written=False)
-        wanted = plain_mapping(wanted)
+        wanted = redact_news(plain_mapping(wanted), present.mapping, redact)
         if not touch and not broken and same_but_for_time(present.mapping, wanted):
             return Merged(present, written=False)
         aside = set_aside(folder) if broken else None

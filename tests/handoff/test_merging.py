@@ -13,6 +13,7 @@ from flowd.handoff.document import Handoff
 from flowd.handoff.errors import HandoffBusyError
 from flowd.handoff.folder import Folder
 from flowd.handoff.merging import file_signature, merge_into_file
+from flowd.handoff.redaction import Redactor
 from flowd.handoff.yaml_text import parse, render
 
 VALID: Handoff = {"goal": "Ship it", "status": "in_progress", "now": "Testing", "timestamp": "t"}
@@ -142,6 +143,50 @@ def test_a_deleted_project_is_not_made_again(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="Failed opening"):
         merge_into_file(tmp_path / "gone", lambda _: dict(VALID))
     assert not (tmp_path / "gone").exists()
+
+
+def test_a_new_secret_never_reaches_the_disk(tmp_path: Path) -> None:
+    token = "ghp" + "_" + "a1B2" * 9
+    merged = merge_into_file(
+        tmp_path,
+        lambda _: {
+            **VALID,
+            "now": f"push with {token}",
+            "decisions": [f"keep {token}"],
+            "x": {"password": "swordfish"},
+        },
+    )
+    assert merged.mapping == {
+        **VALID,
+        "now": "push with [redacted:github-token]",
+        "decisions": ["keep [redacted:github-token]"],
+        "x": {"password": "[redacted:password]"},
+    }
+    assert handoff.load_handoff(tmp_path) == merged.mapping
+
+
+def test_what_a_person_wrote_into_the_file_is_left_to_them(tmp_path: Path) -> None:
+    path = handoff.get_handoff_path(tmp_path)
+    path.parent.mkdir()
+    path.write_text(
+        "goal: find why password is hunter"
+         "2\nstatus: blocked\nnow: n\nnotes: [password is hunter"
+         "2]\n"
+    )
+    handoff.update_handoff(
+        {"now": "the password is hunter" + "3", "notes": ["password is hunter" + "2", "more"]}, tmp_path
+    )
+    loaded = handoff.load_handoff(tmp_path)
+    assert loaded is not None
+    assert loaded["goal"] == "find why password is hunter" + "2"
+    assert loaded["now"] == "the password is [redacted:password]"
+    assert loaded["notes"] == ["password is hunter" + "2", "more"]
+
+
+def test_a_caller_brings_a_redactor_with_patterns_of_its_own(tmp_path: Path) -> None:
+    redactor = Redactor({"badge": r"BADGE-\d+"})
+    merged = merge_into_file(tmp_path, lambda _: {**VALID, "now": "BADGE-77"}, redact=redactor)
+    assert merged.mapping == {**VALID, "now": "[redacted:badge]"}
 
 
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text()

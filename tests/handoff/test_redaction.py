@@ -146,7 +146,8 @@ def test_a_token_between_any_words_is_caught(before: str, after: str, token: str
 HOSTILE_UNITS = [
     "a", "eyJ", "sk-", "password", "password=", "-----BEGIN PRIVATE " + "KEY-----\n", "://a:", 'token="',
     "bearer ", "xox", "password ", "<password>", "12345678:AA", "eyJaaaaaaaa.eyJaaaaaaaa.", "token is ",
-    "%41eyJaaaaaaaaaaa", "' \"", "api_key", "secret\n", "://" + "a" * 45, " -u a:", "\\\"token\\\":", "key=/a.a",
+    "%41eyJaaaaaaaaaaa", "' \"", "api_key", "secret\n", "://" + "a" * 45, " -u a:", "key=/a.a",
+    "\\\"token\\\":",
 ]  # fmt: skip
 
 
