@@ -8,10 +8,9 @@ import msgspec
 from flowd.cli.thread_store import open_threads
 from flowd.cli.thread_text import Result, render
 from flowd.config.errors import FlowdError
-from flowd.store import threads
-from flowd.store.database import Database
 from flowd.store.thread_records import CLIENTS, ENTRY_TYPES
 from flowd.store.thread_words import ENTRY_LIMIT_BYTES
+from flowd.store.threads import Threads
 
 EXAMPLES = """\
 examples:
@@ -46,8 +45,8 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 def run(arguments: argparse.Namespace) -> int:
     """Do the named operation and print its result."""
-    with open_threads() as database:
-        result = _OPERATIONS[arguments.operation](database, arguments)
+    with open_threads() as threads:
+        result = _OPERATIONS[arguments.operation](threads, arguments)
     print(msgspec.json.encode(result).decode() if arguments.json else render(result))
     return 0
 
@@ -82,9 +81,8 @@ def _add_client(operation: argparse.ArgumentParser) -> None:
     )
 
 
-def _create(database: Database, arguments: argparse.Namespace) -> Result:
+def _create(threads: Threads, arguments: argparse.Namespace) -> Result:
     return threads.create(
-        database,
         title=arguments.title,
         content=_content(arguments.content),
         project=arguments.project,
@@ -92,13 +90,12 @@ def _create(database: Database, arguments: argparse.Namespace) -> Result:
     )
 
 
-def _get(database: Database, arguments: argparse.Namespace) -> Result:
-    return threads.get(database, handoff_id=arguments.id, client=arguments.client)
+def _get(threads: Threads, arguments: argparse.Namespace) -> Result:
+    return threads.get(handoff_id=arguments.id, client=arguments.client)
 
 
-def _add(database: Database, arguments: argparse.Namespace) -> Result:
+def _add(threads: Threads, arguments: argparse.Namespace) -> Result:
     return threads.add(
-        database,
         handoff_id=arguments.id,
         entry_type=arguments.type,
         content=_content(arguments.content),
@@ -106,12 +103,12 @@ def _add(database: Database, arguments: argparse.Namespace) -> Result:
     )
 
 
-def _read(database: Database, arguments: argparse.Namespace) -> Result:
-    return threads.mark_read(database, handoff_id=arguments.id, client=arguments.client)
+def _read(threads: Threads, arguments: argparse.Namespace) -> Result:
+    return threads.mark_read(handoff_id=arguments.id, client=arguments.client)
 
 
-def _close(database: Database, arguments: argparse.Namespace) -> Result:
-    return threads.close(database, handoff_id=arguments.id)
+def _close(threads: Threads, arguments: argparse.Namespace) -> Result:
+    return threads.close(handoff_id=arguments.id)
 
 
 def _content(given: str) -> str:

@@ -1,4 +1,4 @@
-"""core.db as the thread commands use it: where the settings say, in this version's shape."""
+"""The threads as the commands use them: in the core.db that the settings name, in this version's shape."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -6,18 +6,21 @@ from pathlib import Path
 
 from flowd.config.paths import resolve_paths
 from flowd.config.settings import load_settings
+from flowd.handoff.redaction import Redactor
 from flowd.store import schema
 from flowd.store.database import Database
+from flowd.store.threads import Threads
 
 
 @contextmanager
-def open_threads() -> Iterator[Database]:
-    """Give the block core.db, migrated if need be, with every write on disk when it returns."""
+def open_threads() -> Iterator[Threads]:
+    """Give the block the threads of core.db, migrated if need be; what they return is on disk."""
     paths = resolve_paths()
-    named = load_settings(paths.config_file).settings.store.path
+    settings = load_settings(paths.config_file).settings
+    named = settings.store.path
     database = Database(Path(named).expanduser() if named else paths.database, durable=True)
     try:
         schema.ensure_current(database)
-        yield database
+        yield Threads(database, Redactor(settings.redaction.patterns))
     finally:
         database.close()

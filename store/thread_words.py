@@ -1,8 +1,9 @@
-"""What may be written into a thread: known words, sound text, bounded size."""
+"""What may be written into a thread: known words, sound text of bounded size, no secrets."""
 
 from typing import TypeVar
 
 from flowd.config.errors import FlowdError
+from flowd.handoff.redaction import Redactor
 
 ENTRY_LIMIT_BYTES = 1024 * 1024
 LABEL_LIMIT_BYTES = 4096
@@ -35,3 +36,20 @@ def check_text(name: str, text: str, limit_bytes: int) -> None:
             f"{name} is too large: {size:,} bytes, the limit is {limit_bytes:,}.",
             hint="split it over several entries, or name a file instead",
         )
+
+
+class Wording:
+    """The texts of one write: checked, redacted, and the kinds of what was left out remembered."""
+
+    def __init__(self, redactor: Redactor) -> None:
+        self._redactor = redactor
+        self.redacted: tuple[str, ...] = ()
+
+    def checked(self, name: str, text: str, limit_bytes: int) -> str:
+        """Return *text* as it may be stored; without secrets in it, that is byte for byte."""
+        check_text(name, text, limit_bytes)
+        kinds = {secret.kind for secret in self._redactor.find(text)}
+        if not kinds:
+            return text
+        self.redacted = tuple(sorted(kinds.union(self.redacted)))
+        return self._redactor(text)

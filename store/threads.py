@@ -1,9 +1,10 @@
-"""The five operations on handoff threads, each one transaction on core.db."""
+"""Handoff threads: five operations, each one transaction on core.db."""
 
 import secrets
 import sqlite3
 import string
 
+from flowd.handoff.redaction import Redactor
 from flowd.store import thread_turns
 from flowd.store.database import Database
 from flowd.store.thread_records import (
@@ -24,6 +25,7 @@ from flowd.store.thread_words import (
     ENTRY_LIMIT_BYTES,
     LABEL_LIMIT_BYTES,
     ThreadError,
+    Wording,
     check_text,
     one_of,
 )
@@ -39,6 +41,7 @@ _HANDOFF = """
 _ENTRIES = """
     select seq, handoff_id, from_client, type, content, created_at
     from handoff_entries where handoff_id = ? and seq > ? order by seq"""
+_LATEST = "select coalesce(max(seq), 0) from handoff_entries where handoff_id = ?"
 _ADD = """
     insert into handoff_entries (handoff_id, from_client, type, content, created_at)
     values (?, ?, ?, ?, datetime('now'))"""
@@ -62,63 +65,67 @@ _COUNTS = """
     where h.status is not 'completed'"""
 
 
-def create(
-    database: Database, *, title: str, content: str, client: str, project: str | None = None
-) -> Created:
-    """Open a handoff whose first entry is *content*, seen by its writer."""
-    writer = one_of("as_client", client, CLIENTS)
-    check_text("title", title, LABEL_LIMIT_BYTES)
-    check_text("project", project or "", LABEL_LIMIT_BYTES)
-    check_text("content", content, ENTRY_LIMIT_BYTES)
-    handoff_id = new_id()
-    with thread_turns.writing(database) as connection:
-        connection.execute(_CREATE, (handoff_id, title, project))
-        entry = _append(connection, handoff_id, writer, "context", content)
-        return Created(handoff=_handoff(connection, handoff_id), entries=(entry,))
+class Threads:
+    """The threads of one core.db, with every secret left out of what is written."""
 
+    def __init__(self, database: Database, redactor: Redactor | None = None) -> None:
+        """Use *database*, and the built-in *redactor* unless another is given."""
+        self.database = database
+        self._redactor = redactor or Redactor()
 
-def get(database: Database, *, handoff_id: str, client: str) -> Retrieved:
-    """Return the handoff with all its entries; no cursor moves."""
-    reader = one_of("as_client", client, CLIENTS)
-    with thread_turns.reading(database) as connection:
-        handoff = _handoff(connection, handoff_id)
-        entries = _entries(connection, handoff_id, after=0)
-    unseen = tuple(entry for entry in entries if entry.seq > handoff.last_seen(reader))
-    return Retrieved(handoff=handoff, entries=entries, new_entries=unseen, new_count=len(unseen))
+    def create(self, *, title: str, content: str, client: str, project: str | None = None) -> Created:
+        """Open a handoff whose first entry is *content*, seen by its writer."""
+        writer = one_of("as_client", client, CLIENTS)
+        words = Wording(self._redactor)
+        title = words.checked("title", title, LABEL_LIMIT_BYTES)
+        project = project and words.checked("project", project, LABEL_LIMIT_BYTES)
+        content = words.checked("content", content, ENTRY_LIMIT_BYTES)
+        handoff_id = new_id()
+        with thread_turns.writing(self.database) as connection:
+            connection.execute(_CREATE, (handoff_id, title, project))
+            entry = _append(connection, handoff_id, writer, "context", content)
+            handoff = _handoff(connection, handoff_id)
+        return Created(handoff=handoff, entries=(entry,), redacted=words.redacted)
 
+    def get(self, *, handoff_id: str, client: str) -> Retrieved:
+        """Return the handoff with all its entries; no cursor moves."""
+        reader = one_of("as_client", client, CLIENTS)
+        with thread_turns.reading(self.database) as connection:
+            handoff = _handoff(connection, handoff_id)
+            entries = _entries(connection, handoff_id, after=0)
+        unseen = tuple(entry for entry in entries if entry.seq > handoff.last_seen(reader))
+        return Retrieved(handoff=handoff, entries=entries, new_entries=unseen, new_count=len(unseen))
 
-def add(database: Database, *, handoff_id: str, entry_type: str, content: str, client: str) -> Added:
-    """Append an entry, and return with it what the other side wrote that its writer had not seen."""
-    writer = one_of("as_client", client, CLIENTS)
-    kind = one_of("type", entry_type, ENTRY_TYPES)
-    check_text("content", content, ENTRY_LIMIT_BYTES)
-    with thread_turns.writing(database) as connection:
-        before = _active(connection, handoff_id)
-        unseen = _entries(connection, handoff_id, after=before.last_seen(writer))
-        entry = _append(connection, handoff_id, writer, kind, content)
+    def add(self, *, handoff_id: str, entry_type: str, content: str, client: str) -> Added:
+        """Append an entry, and return with it what the other side wrote that its writer had not seen."""
+        writer = one_of("as_client", client, CLIENTS)
+        kind = one_of("type", entry_type, ENTRY_TYPES)
+        words = Wording(self._redactor)
+        content = words.checked("content", content, ENTRY_LIMIT_BYTES)
+        with thread_turns.writing(self.database) as connection:
+            before = _active(connection, handoff_id)
+            unseen = _entries(connection, handoff_id, after=before.last_seen(writer))
+            entry = _append(connection, handoff_id, writer, kind, content)
+            handoff = _handoff(connection, handoff_id)
         missed = tuple(other for other in unseen if other.from_client != writer)
-        return Added(handoff=_handoff(connection, handoff_id), entry=entry, missed_entries=missed)
+        return Added(handoff=handoff, entry=entry, missed_entries=missed, redacted=words.redacted)
 
+    def mark_read(self, *, handoff_id: str, client: str) -> Marked:
+        """Move the client's cursor to the latest entry."""
+        reader = one_of("as_client", client, CLIENTS)
+        with thread_turns.writing(self.database) as connection:
+            _handoff(connection, handoff_id)
+            (latest,) = connection.execute(_LATEST, (handoff_id,)).fetchone()
+            connection.execute(_SET_CURSOR[reader], (latest, handoff_id))
+        return Marked(marked_read=True, client=reader, last_seen=latest)
 
-def mark_read(database: Database, *, handoff_id: str, client: str) -> Marked:
-    """Move the client's cursor to the latest entry."""
-    reader = one_of("as_client", client, CLIENTS)
-    with thread_turns.writing(database) as connection:
-        _handoff(connection, handoff_id)
-        (latest,) = connection.execute(
-            "select coalesce(max(seq), 0) from handoff_entries where handoff_id = ?", (handoff_id,)
-        ).fetchone()
-        connection.execute(_SET_CURSOR[reader], (latest, handoff_id))
-    return Marked(marked_read=True, client=reader, last_seen=latest)
-
-
-def close(database: Database, *, handoff_id: str) -> Closed:
-    """Delete the entries and complete the handoff; its row stays. A second time changes nothing."""
-    with thread_turns.writing(database) as connection:
-        handoff = _handoff(connection, handoff_id)
-        connection.execute("delete from handoff_entries where handoff_id = ?", (handoff_id,))
-        connection.execute(_COMPLETE, (handoff_id,))
-    return Closed(closed=True, id=handoff.id, title=handoff.title)
+    def close(self, *, handoff_id: str) -> Closed:
+        """Delete the entries and complete the handoff; its row stays. A second time changes nothing."""
+        with thread_turns.writing(self.database) as connection:
+            handoff = _handoff(connection, handoff_id)
+            connection.execute("delete from handoff_entries where handoff_id = ?", (handoff_id,))
+            connection.execute(_COMPLETE, (handoff_id,))
+        return Closed(closed=True, id=handoff.id, title=handoff.title)
 
 
 def counts(database: Database) -> Counts:

@@ -12,6 +12,7 @@ from flowd.store.database import Database
 from flowd.store.migrations import migrate
 from flowd.store.thread_records import ENTRY_TYPES, Created
 from flowd.store.thread_words import ENTRY_LIMIT_BYTES, ThreadError
+from flowd.store.threads import Threads
 
 NOBODY = "hof_" + "x" * 21
 
@@ -25,7 +26,7 @@ def database(tmp_path: Path) -> Iterator[Database]:
 
 
 def opened(database: Database, client: str = "chat", content: str = "the plan") -> Created:
-    return threads.create(database, title="auth", content=content, client=client, project="hlg")
+    return Threads(database).create(title="auth", content=content, client=client, project="hlg")
 
 
 def row_count(database: Database, table: str) -> int:
@@ -65,14 +66,14 @@ def test_the_creators_cursor_is_the_real_seq_in_every_handoff(database: Database
         created = opened(database, client="code")
         assert created.handoff.code_last_seen == created.entries[0].seq
         assert created.handoff.chat_last_seen == 0
-        assert threads.get(database, handoff_id=created.handoff.id, client="code").new_count == 0
-        assert threads.get(database, handoff_id=created.handoff.id, client="chat").new_count == 1
+        assert Threads(database).get(handoff_id=created.handoff.id, client="code").new_count == 0
+        assert Threads(database).get(handoff_id=created.handoff.id, client="chat").new_count == 1
 
 
 def test_get_shows_all_and_new_entries_and_moves_no_cursor(database: Database) -> None:
     created = opened(database)
-    first = threads.get(database, handoff_id=created.handoff.id, client="code")
-    again = threads.get(database, handoff_id=created.handoff.id, client="code")
+    first = Threads(database).get(handoff_id=created.handoff.id, client="code")
+    again = Threads(database).get(handoff_id=created.handoff.id, client="code")
     assert first == again
     assert first.entries == first.new_entries == created.entries
     assert set(msgspec.to_builtins(first)) == {"handoff", "entries", "new_entries", "new_count"}
@@ -80,8 +81,8 @@ def test_get_shows_all_and_new_entries_and_moves_no_cursor(database: Database) -
 
 def test_add_moves_only_the_writers_cursor(database: Database) -> None:
     created = opened(database)
-    added = threads.add(
-        database, handoff_id=created.handoff.id, entry_type="decision", content="30 days", client="chat"
+    added = Threads(database).add(
+        handoff_id=created.handoff.id, entry_type="decision", content="30 days", client="chat"
     )
     assert added.handoff.chat_last_seen == added.entry.seq
     assert added.handoff.code_last_seen == 0
@@ -90,78 +91,78 @@ def test_add_moves_only_the_writers_cursor(database: Database) -> None:
 
 def test_add_returns_what_the_other_side_wrote_unseen(database: Database) -> None:
     created = opened(database)
-    added = threads.add(
-        database, handoff_id=created.handoff.id, entry_type="progress", content="begun", client="code"
+    added = Threads(database).add(
+        handoff_id=created.handoff.id, entry_type="progress", content="begun", client="code"
     )
     assert added.missed_entries == created.entries
-    assert threads.get(database, handoff_id=created.handoff.id, client="code").new_count == 0
+    assert Threads(database).get(handoff_id=created.handoff.id, client="code").new_count == 0
 
 
 def test_add_after_reading_misses_nothing(database: Database) -> None:
     handoff_id = opened(database).handoff.id
-    threads.mark_read(database, handoff_id=handoff_id, client="code")
-    added = threads.add(database, handoff_id=handoff_id, entry_type="done", content="ok", client="code")
+    Threads(database).mark_read(handoff_id=handoff_id, client="code")
+    added = Threads(database).add(handoff_id=handoff_id, entry_type="done", content="ok", client="code")
     assert added.missed_entries == ()
 
 
 def test_every_entry_type_is_taken_and_kept(database: Database) -> None:
     handoff_id = opened(database).handoff.id
     for kind in ENTRY_TYPES:
-        threads.add(database, handoff_id=handoff_id, entry_type=kind, content=kind, client="code")
-    entries = threads.get(database, handoff_id=handoff_id, client="chat").entries
+        Threads(database).add(handoff_id=handoff_id, entry_type=kind, content=kind, client="code")
+    entries = Threads(database).get(handoff_id=handoff_id, client="chat").entries
     assert [entry.type for entry in entries] == ["context", *ENTRY_TYPES]
     assert [entry.seq for entry in entries] == sorted(entry.seq for entry in entries)
 
 
 def test_mark_read_leaves_nothing_new_for_that_client_only(database: Database) -> None:
     created = opened(database)
-    marked = threads.mark_read(database, handoff_id=created.handoff.id, client="code")
+    marked = Threads(database).mark_read(handoff_id=created.handoff.id, client="code")
     assert msgspec.to_builtins(marked) == {
         "marked_read": True,
         "client": "code",
         "last_seen": created.entries[0].seq,
     }
-    threads.add(database, handoff_id=created.handoff.id, entry_type="done", content="x", client="code")
-    assert threads.get(database, handoff_id=created.handoff.id, client="code").new_count == 0
-    assert threads.get(database, handoff_id=created.handoff.id, client="chat").new_count == 1
+    Threads(database).add(handoff_id=created.handoff.id, entry_type="done", content="x", client="code")
+    assert Threads(database).get(handoff_id=created.handoff.id, client="code").new_count == 0
+    assert Threads(database).get(handoff_id=created.handoff.id, client="chat").new_count == 1
 
 
 def test_close_deletes_the_entries_and_keeps_the_row(database: Database) -> None:
     handoff_id = opened(database).handoff.id
-    closed = threads.close(database, handoff_id=handoff_id)
+    closed = Threads(database).close(handoff_id=handoff_id)
     assert msgspec.to_builtins(closed) == {"closed": True, "id": handoff_id, "title": "auth"}
-    after = threads.get(database, handoff_id=handoff_id, client="chat")
+    after = Threads(database).get(handoff_id=handoff_id, client="chat")
     assert (after.handoff.status, after.entries, after.new_count) == ("completed", (), 0)
     assert row_count(database, "handoff_entries") == 0
 
 
 def test_closing_twice_and_reading_after_it_are_harmless(database: Database) -> None:
     handoff_id = opened(database).handoff.id
-    once = threads.close(database, handoff_id=handoff_id)
-    row = threads.get(database, handoff_id=handoff_id, client="chat").handoff
-    assert threads.close(database, handoff_id=handoff_id) == once
-    assert threads.get(database, handoff_id=handoff_id, client="chat").handoff == row
-    assert threads.mark_read(database, handoff_id=handoff_id, client="code").last_seen == 0
+    once = Threads(database).close(handoff_id=handoff_id)
+    row = Threads(database).get(handoff_id=handoff_id, client="chat").handoff
+    assert Threads(database).close(handoff_id=handoff_id) == once
+    assert Threads(database).get(handoff_id=handoff_id, client="chat").handoff == row
+    assert Threads(database).mark_read(handoff_id=handoff_id, client="code").last_seen == 0
 
 
 def test_a_completed_handoff_refuses_add_with_the_specified_text(database: Database) -> None:
     handoff_id = opened(database).handoff.id
-    threads.close(database, handoff_id=handoff_id)
+    Threads(database).close(handoff_id=handoff_id)
     with pytest.raises(ThreadError, match=f"^Handoff '{handoff_id}' is already completed\\.$"):
-        threads.add(database, handoff_id=handoff_id, entry_type="done", content="late", client="code")
+        Threads(database).add(handoff_id=handoff_id, entry_type="done", content="late", client="code")
     assert row_count(database, "handoff_entries") == 0
 
 
 def test_an_unknown_id_is_refused_by_every_operation(database: Database) -> None:
     text = f"^Handoff '{NOBODY}' not found\\.$"
     with pytest.raises(ThreadError, match=text):
-        threads.get(database, handoff_id=NOBODY, client="chat")
+        Threads(database).get(handoff_id=NOBODY, client="chat")
     with pytest.raises(ThreadError, match=text):
-        threads.add(database, handoff_id=NOBODY, entry_type="done", content="x", client="chat")
+        Threads(database).add(handoff_id=NOBODY, entry_type="done", content="x", client="chat")
     with pytest.raises(ThreadError, match=text):
-        threads.mark_read(database, handoff_id=NOBODY, client="chat")
+        Threads(database).mark_read(handoff_id=NOBODY, client="chat")
     with pytest.raises(ThreadError, match=text):
-        threads.close(database, handoff_id=NOBODY)
+        Threads(database).close(handoff_id=NOBODY)
 
 
 def test_unknown_words_are_refused_and_the_known_ones_named(database: Database) -> None:
@@ -169,7 +170,7 @@ def test_unknown_words_are_refused_and_the_known_ones_named(database: Database) 
         opened(database, client="human")
     handoff_id = opened(database).handoff.id
     with pytest.raises(ThreadError, match=r"type must be one of context, task, .*; got 'note'"):
-        threads.add(database, handoff_id=handoff_id, entry_type="note", content="x", client="chat")
+        Threads(database).add(handoff_id=handoff_id, entry_type="note", content="x", client="chat")
     assert row_count(database, "handoff_entries") == 1
 
 
@@ -189,7 +190,7 @@ def test_unknown_words_are_refused_and_the_known_ones_named(database: Database) 
 )
 def test_content_is_kept_byte_for_byte(database: Database, content: str) -> None:
     handoff_id = opened(database, content=content).handoff.id
-    kept = threads.get(database, handoff_id=handoff_id, client="code").entries[0].content
+    kept = Threads(database).get(handoff_id=handoff_id, client="code").entries[0].content
     assert kept.encode() == content.encode()
 
 
@@ -208,23 +209,23 @@ def test_text_that_is_no_unicode_is_refused_clearly(database: Database) -> None:
     with pytest.raises(ThreadError, match="content is not valid Unicode: a lone surrogate at position 1"):
         opened(database, content="a\ud800")
     with pytest.raises(ThreadError, match="id is not valid Unicode"):
-        threads.get(database, handoff_id="hof_\udcff", client="chat")
+        Threads(database).get(handoff_id="hof_\udcff", client="chat")
 
 
 def test_a_sequence_number_never_comes_back_after_close(database: Database) -> None:
     first = opened(database)
-    threads.close(database, handoff_id=first.handoff.id)
+    Threads(database).close(handoff_id=first.handoff.id)
     assert opened(database).entries[0].seq > first.entries[0].seq
 
 
 def test_counts_tell_active_threads_and_unread_per_client(database: Database) -> None:
     assert msgspec.to_builtins(threads.counts(database)) == {"active": 0, "unread_chat": 0, "unread_code": 0}
     first, second = opened(database), opened(database, client="code")
-    threads.close(database, handoff_id=opened(database).handoff.id)
-    threads.add(database, handoff_id=first.handoff.id, entry_type="task", content="x", client="chat")
+    Threads(database).close(handoff_id=opened(database).handoff.id)
+    Threads(database).add(handoff_id=first.handoff.id, entry_type="task", content="x", client="chat")
     counts = threads.counts(database)
     assert (counts.active, counts.unread_chat, counts.unread_code) == (2, 1, 2)
-    threads.mark_read(database, handoff_id=second.handoff.id, client="chat")
+    Threads(database).mark_read(handoff_id=second.handoff.id, client="chat")
     assert threads.counts(database).unread_chat == 0
 
 
@@ -243,5 +244,5 @@ def test_rows_of_another_program_with_empty_columns_are_understood(database: Dat
             "insert into handoff_entries (handoff_id, from_client, type, content) "
             "values ('hof_x', 'chat', 'task', 'c')"
         )
-    assert threads.get(database, handoff_id="hof_x", client="chat").new_count == 1
+    assert Threads(database).get(handoff_id="hof_x", client="chat").new_count == 1
     assert threads.counts(database).active == 1

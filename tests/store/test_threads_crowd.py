@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 import pytest
 
-from flowd.store import threads
 from flowd.store.database import Database
 from flowd.store.migrations import migrate
+from flowd.store.threads import Threads
 
 WRITER = Path(__file__).with_name("thread_writer.py")
 WRITERS = 8
@@ -41,7 +41,7 @@ def database(tmp_path: Path) -> Iterator[Database]:
 
 def shared_handoffs(database: Database) -> list[str]:
     return [
-        threads.create(database, title=f"thread {number}", content="start", client="chat").handoff.id
+        Threads(database).create(title=f"thread {number}", content="start", client="chat").handoff.id
         for number in range(HANDOFFS)
     ]
 
@@ -74,7 +74,7 @@ def stored(database: Database) -> dict[int, Note]:
 
 def check_cursors(database: Database, ids: list[str]) -> None:
     for handoff_id in ids:
-        result = threads.get(database, handoff_id=handoff_id, client="chat")
+        result = Threads(database).get(handoff_id=handoff_id, client="chat")
         for client in ("chat", "code"):
             own = [entry.seq for entry in result.entries if entry.from_client == client]
             cursor = result.handoff.chat_last_seen if client == "chat" else result.handoff.code_last_seen

@@ -16,6 +16,7 @@ from flowd.store.database import Database
 from flowd.store.migrations import migrate
 from flowd.store.thread_records import CLIENTS, ENTRY_TYPES
 from flowd.store.thread_words import ThreadError
+from flowd.store.threads import Threads
 
 clients = st.sampled_from(CLIENTS)
 words = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
@@ -60,7 +61,7 @@ class ThreadsMachine(RuleBasedStateMachine):
     @rule(target=handoffs, title=words, project=st.none() | words, content=words, client=clients)
     def create(self, title: str, project: str | None, content: str, client: str) -> str:
         result = msgspec.to_builtins(
-            threads.create(self.database, title=title, content=content, client=client, project=project)
+            Threads(self.database).create(title=title, content=content, client=client, project=project)
         )
         thread = Thread(title, project)
         handoff_id = str(result["handoff"]["id"])
@@ -86,7 +87,7 @@ class ThreadsMachine(RuleBasedStateMachine):
     @rule(handoff_id=handoffs, client=clients)
     def get(self, handoff_id: str, client: str) -> None:
         thread = self.model[handoff_id]
-        result = msgspec.to_builtins(threads.get(self.database, handoff_id=handoff_id, client=client))
+        result = msgspec.to_builtins(Threads(self.database).get(handoff_id=handoff_id, client=client))
         assert plain(result["entries"]) == plain(thread.entries)
         assert plain(result["new_entries"]) == plain(thread.unseen(client))
         assert result["new_count"] == len(thread.unseen(client))
@@ -96,7 +97,7 @@ class ThreadsMachine(RuleBasedStateMachine):
     def mark_read(self, handoff_id: str, client: str) -> None:
         thread = self.model[handoff_id]
         thread.seen[client] = max((entry["seq"] for entry in thread.entries), default=0)
-        marked = threads.mark_read(self.database, handoff_id=handoff_id, client=client)
+        marked = Threads(self.database).mark_read(handoff_id=handoff_id, client=client)
         assert msgspec.to_builtins(marked) == {
             "marked_read": True,
             "client": client,
@@ -107,7 +108,7 @@ class ThreadsMachine(RuleBasedStateMachine):
     def close(self, handoff_id: str, keep: bool) -> Any:
         thread = self.model[handoff_id]
         thread.status, thread.entries = "completed", []
-        closed = threads.close(self.database, handoff_id=handoff_id)
+        closed = Threads(self.database).close(handoff_id=handoff_id)
         assert msgspec.to_builtins(closed) == {"closed": True, "id": handoff_id, "title": thread.title}
         return handoff_id if keep else multiple()
 
@@ -121,7 +122,7 @@ class ThreadsMachine(RuleBasedStateMachine):
 
     def _add(self, handoff_id: str, kind: str, content: str, client: str) -> Any:
         return msgspec.to_builtins(
-            threads.add(self.database, handoff_id=handoff_id, entry_type=kind, content=content, client=client)
+            Threads(self.database).add(handoff_id=handoff_id, entry_type=kind, content=content, client=client)
         )
 
     def _written(self, handoff_id: str, entry: dict[str, Any], client: str, kind: str, content: str) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from flowd.store import threads
 from flowd.store.database import Database
 from flowd.store.migrations import migrate
+from flowd.store.threads import Threads
 
 TABLES = 20
 
@@ -53,12 +54,12 @@ def live_through(path: Path) -> None:
     """Migrate, and use every operation on a thread."""
     migrate(path)
     database = Database(path)
-    handoff_id = threads.create(database, title="t", content="c", client="chat").handoff.id
-    threads.add(database, handoff_id=handoff_id, entry_type="question", content="q", client="code")
-    threads.mark_read(database, handoff_id=handoff_id, client="chat")
-    threads.get(database, handoff_id=handoff_id, client="chat")
+    handoff_id = Threads(database).create(title="t", content="c", client="chat").handoff.id
+    Threads(database).add(handoff_id=handoff_id, entry_type="question", content="q", client="code")
+    Threads(database).mark_read(handoff_id=handoff_id, client="chat")
+    Threads(database).get(handoff_id=handoff_id, client="chat")
     threads.counts(database)
-    threads.close(database, handoff_id=handoff_id)
+    Threads(database).close(handoff_id=handoff_id)
     database.close()
 
 
@@ -93,10 +94,10 @@ def test_threads_that_another_program_made_are_used_as_they_are(tmp_path: Path) 
     connection.close()
     migrate(path)
     database = Database(path)
-    result = threads.get(database, handoff_id="hof_theirs", client="code")
+    result = Threads(database).get(handoff_id="hof_theirs", client="code")
     assert [entry.content for entry in result.new_entries] == ["from elsewhere"]
-    added = threads.add(
-        database, handoff_id="hof_theirs", entry_type="progress", content="on it", client="code"
+    added = Threads(database).add(
+        handoff_id="hof_theirs", entry_type="progress", content="on it", client="code"
     )
     assert added.entry.seq == 2
     database.close()

@@ -8,8 +8,8 @@ import random
 import sys
 from pathlib import Path
 
-from flowd.store import threads
 from flowd.store.database import Database
+from flowd.store.threads import Threads
 
 
 def main(path: str, notes: str, adds: str, seed: str, *ids: str) -> None:
@@ -20,8 +20,8 @@ def main(path: str, notes: str, adds: str, seed: str, *ids: str) -> None:
     for number in range(int(adds)):
         handoff_id, client = chance.choice(ids), chance.choice(("chat", "code"))
         content = f"{seed}-{number}-" + "x" * chance.randrange(200)
-        added = threads.add(
-            database, handoff_id=handoff_id, entry_type="progress", content=content, client=client
+        added = Threads(database).add(
+            handoff_id=handoff_id, entry_type="progress", content=content, client=client
         )
         os.write(file, f"{added.entry.seq} {handoff_id} {client} {content}\n".encode())
     database.close()

@@ -1,0 +1,81 @@
+"""What stands before the HTTP server: name, origin, rate and token, each refusal one clear line."""
+
+import hmac
+import logging
+import math
+from collections.abc import Iterable
+
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from flowd.bridge.addresses import Addresses
+from flowd.bridge.bucket import Bucket
+
+OPEN_PATHS = frozenset({"/healthz"})
+
+log = logging.getLogger("flowd.bridge")
+
+
+class RefusedError(Exception):
+    """A request that is not let through."""
+
+    def __init__(self, status: int, why: str, headers: dict[str, str] | None = None) -> None:
+        super().__init__(why)
+        self.status = status
+        self.headers = headers or {}
+
+
+class Guard:
+    """Lets a request through to *app* only if it is meant for us, allowed, and not one too many."""
+
+    def __init__(self, app: ASGIApp, *, token: str, addresses: Addresses, per_minute: int) -> None:
+        self._app = app
+        self._token = token.encode()
+        self._addresses = addresses
+        self._owner = Bucket(per_minute)
+        # Strangers have a bucket of their own: they cannot use up the owner's.
+        self._strangers = Bucket(per_minute)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a refused request, pass on any other."""
+        if scope["type"] == "http":
+            try:
+                self._check(scope)
+            except RefusedError as refusal:
+                return await _answer(refusal, scope, receive, send)
+        return await self._app(scope, receive, send)
+
+    def _check(self, scope: Scope) -> None:
+        known = self._knows(_only(scope, b"authorization") or "")
+        wait_s = (self._owner if known else self._strangers).take()
+        if wait_s:
+            raise RefusedError(429, "too many requests", {"Retry-After": str(math.ceil(wait_s))})
+        if not self._addresses.is_host(_only(scope, b"host") or ""):
+            raise RefusedError(421, "Host is not a name of this server; see flowd serve --allow-host")
+        origin = _only(scope, b"origin")
+        if origin is not None and not self._addresses.is_origin(origin):
+            raise RefusedError(403, "Origin is not allowed; see flowd serve --allow-host")
+        if not known and scope["path"] not in OPEN_PATHS:
+            raise RefusedError(
+                401,
+                "a valid bearer token is needed; flowd serve --show-token prints it",
+                {"WWW-Authenticate": 'Bearer realm="flowd"'},
+            )
+
+    def _knows(self, authorization: str) -> bool:
+        scheme, _, given = authorization.partition(" ")
+        return scheme.lower() == "bearer" and hmac.compare_digest(given.strip().encode(), self._token)
+
+
+async def _answer(refusal: RefusedError, scope: Scope, receive: Receive, send: Send) -> None:
+    # A flood must not become a flood of log lines.
+    if refusal.status != 429:
+        log.warning("refused status=%d why=%r", refusal.status, str(refusal))
+    await JSONResponse({"error": str(refusal)}, refusal.status, refusal.headers)(scope, receive, send)
+
+
+def _only(scope: Scope, name: bytes) -> str | None:
+    """Return the one header of that name; two of them are as good as a wrong one."""
+    headers: Iterable[tuple[bytes, bytes]] = scope["headers"]
+    found = [value.decode("latin-1") for key, value in headers if key == name]
+    return found[0] if len(found) == 1 else ("?" if found else None)

@@ -1,0 +1,106 @@
+"""What the tools are asked for: parsed strictly at the edge, then carried out by the store."""
+
+import msgspec
+
+from flowd.store.thread_records import (
+    CLIENTS,
+    ENTRY_TYPES,
+    Added,
+    Client,
+    Closed,
+    Created,
+    EntryType,
+    Marked,
+    Retrieved,
+)
+from flowd.store.thread_words import ThreadError
+from flowd.store.threads import Threads
+
+Result = Created | Retrieved | Added | Marked | Closed
+
+
+class Create(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The parameters of create_handoff."""
+
+    title: str
+    content: str
+    project: str | None = None
+    as_client: Client | None = None
+
+    def carry_out(self, threads: Threads) -> Result:
+        """Open the handoff."""
+        return threads.create(
+            title=self.title,
+            content=self.content,
+            project=self.project,
+            client=self.as_client or "chat",
+        )
+
+
+class Get(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The parameters of get_handoff."""
+
+    id: str
+    as_client: Client | None = None
+
+    def carry_out(self, threads: Threads) -> Result:
+        """Return the handoff and what is new in it."""
+        return threads.get(handoff_id=self.id, client=self.as_client or "chat")
+
+
+class Add(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The parameters of add_to_handoff."""
+
+    id: str
+    type: EntryType
+    content: str
+    as_client: Client | None = None
+
+    def carry_out(self, threads: Threads) -> Result:
+        """Append the entry."""
+        return threads.add(
+            handoff_id=self.id,
+            entry_type=self.type,
+            content=self.content,
+            client=self.as_client or "chat",
+        )
+
+
+class MarkRead(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The parameters of mark_handoff_read."""
+
+    id: str
+    as_client: Client | None = None
+
+    def carry_out(self, threads: Threads) -> Result:
+        """Move the client's cursor to the latest entry."""
+        return threads.mark_read(handoff_id=self.id, client=self.as_client or "chat")
+
+
+class Close(msgspec.Struct, frozen=True):
+    """The parameters of close_handoff; as_client, which Code is told to send always, is let pass."""
+
+    id: str
+
+    def carry_out(self, threads: Threads) -> Result:
+        """Complete the handoff and delete its entries."""
+        return threads.close(handoff_id=self.id)
+
+
+Request = Create | Get | Add | MarkRead | Close
+
+
+def parse(kind: type[Request], given: dict[str, object]) -> Request:
+    """Return *given* as *kind*, or say which parameter is wrong without repeating its value."""
+    try:
+        return msgspec.convert(given, kind)
+    except msgspec.ValidationError as error:
+        raise ThreadError(f"Wrong parameters: {_explained(error, kind)}.") from error
+
+
+def _explained(error: msgspec.ValidationError, kind: type[Request]) -> str:
+    # msgspec names a bad enum value but not the good ones; a model can only mend what it is told.
+    for name, words in (("as_client", CLIENTS), ("type", ENTRY_TYPES)):
+        if f"$.{name}`" in str(error):
+            return f"{name} must be one of {', '.join(words)}"
+    return f"{error} (the parameters are {', '.join(kind.__struct_fields__)})"

@@ -1,0 +1,60 @@
+"""The bearer token of the HTTP server: made on first use, readable by its owner only."""
+
+import os
+import secrets
+import stat
+from pathlib import Path
+
+from flowd.config.errors import FlowdError
+from flowd.config.paths import make_private_dir
+
+TOKEN_BYTES = 32
+LONGEST_FILE = 1024
+
+
+def token_file(state_dir: Path) -> Path:
+    """Return where the token is kept."""
+    return state_dir / "serve.token"
+
+
+def load_token(state_dir: Path) -> str:
+    """Return the token, making it first if there is none; refuse one that others could have read."""
+    path = token_file(state_dir)
+    make_private_dir(state_dir)
+    if not os.path.lexists(path):
+        _make(path)
+    return _read(path)
+
+
+def _make(path: Path) -> None:
+    # Linked into place whole: of two servers that start at once, both end with the same token.
+    draft = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
+    file = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        with os.fdopen(file, "w") as stream:
+            stream.write(secrets.token_urlsafe(TOKEN_BYTES) + "\n")
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.link(draft, path)
+    except FileExistsError:
+        return
+    finally:
+        draft.unlink()
+
+
+def _read(path: Path) -> str:
+    try:
+        file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
+    except OSError as error:
+        raise FlowdError(f"the token {path} cannot be read: {error.strerror}", hint=_REMEDY) from error
+    with os.fdopen(file) as stream:
+        about = os.fstat(stream.fileno())
+        token = stream.read(LONGEST_FILE).strip()
+    if about.st_uid != os.geteuid() or stat.S_IMODE(about.st_mode) & 0o077:
+        raise FlowdError(f"the token {path} can be read by others", hint=_REMEDY)
+    if len(token) < TOKEN_BYTES:
+        raise FlowdError(f"the token {path} is too short to be one", hint=_REMEDY)
+    return token
+
+
+_REMEDY = "delete the file; flowd makes a new token, which clients must then be given"

@@ -1,0 +1,27 @@
+"""``flowd mcp`` and ``flowd serve`` before they serve: light to import, clear when they cannot."""
+
+import argparse
+import subprocess
+import sys
+
+import pytest
+
+from flowd.cli import mcp, serve
+from flowd.config.errors import FlowdError
+
+
+def test_importing_the_verbs_does_not_import_the_sdk() -> None:
+    code = (
+        "import sys; import flowd.cli.mcp, flowd.cli.serve, flowd.cli.thread, flowd.store.threads\n"
+        "print(sorted({'mcp', 'asyncio', 'starlette', 'uvicorn', 'sqlite_utils'} & set(sys.modules)))"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "[]"
+
+
+def test_without_the_extra_one_line_says_what_to_type(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("flowd.cli.mcp_extra.find_spec", lambda _: None)
+    for verb in (mcp, serve):
+        with pytest.raises(FlowdError, match="needs an extra that is not installed") as refused:
+            verb.run(argparse.Namespace(show_token=True))
+        assert "flowd[mcp]" in refused.value.hint
