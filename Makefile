@@ -38,6 +38,9 @@ format: $(VENV)/.dev ## rewrite the code in the house format
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+e2e: $(VENV)/.dev ## drive the real Claude Code client, offline (needs npm)
+	$(BIN)/python -m pytest tests/e2e -p no:cacheprovider $(PYTEST_ARGS)
+
 bench: $(VENV)/.dev ## flowd beside its floors, one table
 	$(BIN)/python -m bench
 
