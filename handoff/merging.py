@@ -21,7 +21,6 @@ from flowd.handoff.folder import HANDOFF, LOCK_WAIT_S, Folder
 from flowd.handoff.log import warn
 from flowd.handoff.plain import plain_mapping
 from flowd.handoff.project import FOLDER
-from flowd.handoff.redaction import redact
 from flowd.handoff.redaction_data import Redact, redact_news
 from flowd.handoff.yaml_text import render
 
@@ -58,7 +57,7 @@ def merge_into_file(
     known: Merged | None = None,
     touch: bool = False,
     wait_s: float = LOCK_WAIT_S,
-    redact: Redact = redact,
+    redact: Redact | None = None,
 ) -> Merged:
     """Give *merge* the present mapping under the lock and write what it returns, new secrets masked.
 
@@ -71,12 +70,19 @@ def merge_into_file(
         wanted = merge(None if present.mapping is None else plain_mapping(present.mapping))
         if wanted is None:
             return Merged(present, written=False)
-        wanted = redact_news(plain_mapping(wanted), present.mapping, redact)
+        wanted = redact_news(plain_mapping(wanted), present.mapping, redact or _built_in_redact())
         if not touch and not broken and same_but_for_time(present.mapping, wanted):
             return Merged(present, written=False)
         aside = set_aside(folder) if broken else None
         signature = write_file(folder, render(wanted, present.header))
         return Merged(Stored(wanted, present.header, signature), written=True, kept_aside=aside)
+
+
+def _built_in_redact() -> Redact:
+    # Imported here: its patterns are a third of this package's start-up, and readers need none of them.
+    from flowd.handoff.redaction import redact
+
+    return redact
 
 
 def _present(folder: Folder, known: Merged | None) -> tuple[Stored, bool]:

@@ -53,6 +53,8 @@ _OWNER_TELLS_NO_SECRET = re.compile(
 )
 _SPOKEN_ON = re.compile(r"[ \t]+[a-z]")
 _OWNER_LENGTH = 24
+# What only stands beside the name must look like a secret by itself.
+_LOOSE_JOINTS = frozenset({"blank", "cell", "next"})
 
 
 class _Candidate(NamedTuple):
@@ -105,18 +107,19 @@ def _kind(word: str, rest: str, owner: str, joint: str) -> str:
         return ""
     if joint == "tag" and "<" not in owner:
         return ""
-    if word == "pwd" or (word == "pass" and _is_password_name(rest, owner, joint)):
+    if word == "pwd" or (word == "pass" and _is_password_name(rest, owner)):
         return "password"
-    if word == "pass" or (word == "key" and not _KEY_OWNER.search(owner)):
+    if word == "pass" and (rest or joint != "sign" or owner[-1:].isalnum()):
+        return ""
+    if word == "key" and not _KEY_OWNER.search(owner):
         return ""
     is_part_of_a_word = bool(rest) or owner[-1:].isalpha()
     return "" if word == "auth" and (is_part_of_a_word or joint != "sign") else "secret"
 
 
-def _is_password_name(rest: str, owner: str, joint: str) -> bool:
-    if rest.startswith(("word", "wd", "phrase", "code")):
-        return True
-    return not rest and (owner[-1:] in ("_", "-") or (joint == "sign" and not owner[-1:].isalnum()))
+def _is_password_name(rest: str, owner: str) -> bool:
+    # A lone ``pass`` is as often a verdict as a password; it is judged like the weaker names.
+    return rest.startswith(("word", "wd", "phrase", "code")) or (not rest and owner[-1:] in ("_", "-"))
 
 
 def _is_inside_a_mark(owner: str) -> bool:
@@ -135,7 +138,7 @@ def _value_span(text: str, candidate: _Candidate) -> tuple[int, int] | None:
     bare = _BARE.match(text, start)
     if not bare or not _is_secret(bare[0], candidate, quoted=False):
         return None
-    return None if is_code(text[start : bare.end() + 1]) or _reads_on(text, bare, candidate) else bare.span()
+    return None if is_code(bare[0].rstrip(".:?!")) or _reads_on(text, bare, candidate) else bare.span()
 
 
 def _end_of_quotation(text: str, quote: re.Match[str]) -> int:
@@ -148,7 +151,7 @@ def _end_of_quotation(text: str, quote: re.Match[str]) -> int:
 
 
 def _is_secret(value: str, candidate: _Candidate, *, quoted: bool) -> bool:
-    if not candidate.is_password or (candidate.joint in ("blank", "cell") and not quoted):
+    if not candidate.is_password or candidate.joint in _LOOSE_JOINTS:
         plausible = looks_random(value)
     elif candidate.joint == "spoken" and not quoted:
         plausible = is_spoken_password(value)

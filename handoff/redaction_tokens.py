@@ -42,7 +42,7 @@ SHAPES = (
     Shape("ghr_", "github-token", r"ghr_[A-Za-z0-9]{30,}"),
     Shape("github_pat_", "github-token", r"github_pat_\w{22,}"),
     Shape("gl", "gitlab-token", _START + r"gl(?:pat|ptt|dt|rt|cbt|ft|soat|agent|oas|imt)-[\w.-]{20,}"),
-    Shape("xox", "slack-token", r"xox[a-z]\.?-?(?:xox[a-z]-)?[A-Za-z0-9-]{10,}"),
+    Shape("xox", "slack-token", r"xox[a-z](?:\.xox[a-z])?-[A-Za-z0-9-]{10,}"),
     Shape("xapp-", "slack-token", r"xapp-\d-[A-Za-z0-9-]{10,}"),
     Shape(
         "hooks.slack.com/",

@@ -28,7 +28,7 @@ _PLACEHOLDER = re.compile(
     re.IGNORECASE,
 )
 _CODE = re.compile(
-    r"^[A-Za-z_][\w.:>-]*[(\[{]"
+    r"^[({\[]|^[A-Za-z_][\w.:>-]*[(\[{]"
     r"|^(?:self|this|os|process|env|config|cfg|conf|settings|args|opts|options|request|req|res|params|ctx"
     r"|context|props|data|user|form|body|payload|state|row|event|secrets|vault|creds|credentials|app|std)[.:?>-]"
     r"|^[A-Za-z_]\w*(?:\??\.[A-Za-z_]\w*)*\??\.\w*(?:pass|pwd|secret|token|key|cred|auth|value|data|text|env)\w*$",
@@ -38,6 +38,7 @@ _NAME_IN_CODE = re.compile(
     r"pass|pwd|secret|token|key|cred|auth|hash|input|value|field|string|type|user|get|read", re.IGNORECASE
 )
 _IDENTIFIER = re.compile(r"^[A-Za-z_]+[=:;.]?$")
+_TYPE = re.compile(r"^[A-Za-z_][\w.]*(?:Key|Token|Secret|Auth|Password|Credentials?|Types?)(?![a-z])[\w.]*$")
 _CONSTANT = re.compile(r"^[A-Z][A-Z_]+$")
 _FILE = re.compile(
     r"^(?:\.{0,2}/(?![A-Za-z0-9+/]{39}$)|~/|[A-Za-z]:\\|\w+://)|\.(?:pem|key|crt|json|ya?ml|toml|txt|py|[jt]sx?|env|md|rs|go)$"
@@ -70,7 +71,7 @@ def is_placeholder(value: str) -> bool:
 
 def is_code(value: str) -> bool:
     """Tell whether the unquoted *value* is an expression that fetches a secret rather than the secret."""
-    return bool(_CODE.search(value) or _CONSTANT.search(value))
+    return bool(_CODE.search(value) or _CONSTANT.search(value) or _TYPE.search(value))
 
 
 def looks_random(value: str) -> bool:
