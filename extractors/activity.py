@@ -40,17 +40,26 @@ _edited_file = msgspec.json.Decoder(EditedFile)
 def feed(memory: Memory, record: Record, line: int) -> Iterable[Note]:
     """Note nothing; remember the record's place, time and edits."""
     memory.records += 1
-    if record.timestamp:
-        memory.started = memory.started or record.timestamp
-        memory.last = max(memory.last, record.timestamp)
-    if record.cwd and not record.is_sidechain:
-        memory.first_cwd = memory.first_cwd or record.cwd
-        memory.cwd = record.cwd
-        memory.branch = record.git_branch or memory.branch
-        memory.client = record.version or memory.client
+    timestamp = record.timestamp
+    if timestamp and timestamp > memory.last:
+        memory.started = memory.started or timestamp
+        memory.last = timestamp
+    cwd = record.cwd
+    if cwd and not record.is_sidechain:
+        if cwd != memory.cwd:
+            memory.first_cwd = memory.first_cwd or cwd
+            memory.cwd = cwd
+        if record.git_branch and record.git_branch != memory.branch:
+            memory.branch = record.git_branch
+        if record.version and record.version != memory.client:
+            memory.client = record.version
     if record.type == "assistant":
         _remember_edits(memory, record, line)
     return ()
+
+
+def settle(memory: Memory) -> None:
+    """Paths and times are kept as they come."""
 
 
 def describe(memory: Memory, place: Place) -> dict[str, Any]:

@@ -22,13 +22,12 @@ _YES = re.compile(
 
 def chosen(answer: str, reply: str) -> str:
     """Return the option of *reply* that a short *answer* names; empty when it names none."""
-    options = _options(reply)
     found = _ANSWER.match(answer.strip())
     if found:
-        return options.get(found.group(1).lower(), "")
+        return _options(reply).get(found.group(1).lower(), "")
     word = answer.strip().lower().rstrip(".!")
-    if word and len(word) > 2 and len(word.split()) <= 2:
-        return next((text for text in options.values() if word in text.lower()[:80]), "")
+    if len(word) > 2 and len(word.split()) <= 2 and not is_consent(word):
+        return next((text for text in _options(reply).values() if word in text.lower()[:80]), "")
     return ""
 
 

@@ -6,7 +6,6 @@ from typing import Any
 from flowd.extractors import goal, hypothesis, insights, next_steps, progress, questions, turns, work
 from flowd.extractors.compaction import read as read_summary
 from flowd.extractors.memory import Memory as Memory
-from flowd.extractors.memory import Said
 from flowd.extractors.prompts import human_words, is_interruption
 from flowd.extractors.protocol import Note, Place
 from flowd.extractors.records import Block, Record
@@ -15,6 +14,7 @@ from flowd.extractors.text import cut, plain
 
 NAME = "conversation"
 QUEUE = 5
+READ_TYPES = frozenset({"system", "queue-operation", "ai-title", "custom-title"})
 READERS = (goal, progress, hypothesis, questions, next_steps, insights)
 RECAP_NOTE = "(disable recaps"
 
@@ -22,16 +22,16 @@ RECAP_NOTE = "(disable recaps"
 def feed(memory: Memory, record: Record, line: int) -> Iterable[Note]:
     """Note nothing; take what is said and done into the memory."""
     kind = record.type
-    if kind == "progress":
-        return ()
-    memory.clock += 1
     if kind == "assistant":
+        memory.clock += 1
         _assistant(memory, record, line)
     elif kind == "user":
-        _user(memory, record, line)
+        memory.clock += 1
+        if not record.is_sidechain:
+            _user(memory, record, line)
     elif kind == "attachment":
         _prompted(memory, record, line)
-    elif not record.is_sidechain:
+    elif kind in READ_TYPES and not record.is_sidechain:
         _other(memory, record, line)
     return ()
 
@@ -42,6 +42,11 @@ def describe(memory: Memory, place: Place) -> dict[str, Any]:
     for reader in READERS:
         fields.update(reader.describe(memory, place))
     return fields
+
+
+def settle(memory: Memory) -> None:
+    """Make the memory fit to be stored and described."""
+    turns.settle(memory)
 
 
 def _assistant(memory: Memory, record: Record, line: int) -> None:
@@ -58,14 +63,12 @@ def _assistant(memory: Memory, record: Record, line: int) -> None:
 
 
 def _user(memory: Memory, record: Record, line: int) -> None:
-    if record.is_sidechain:
-        return
     content = record.message.content if record.message else None
     if record.is_compact_summary:
         if isinstance(content, str):
             memory.summary = read_summary(content, memory.clock)
             turns.summarised(memory, record, line)
-    elif isinstance(content, list) and any(block.type == "tool_result" for block in content):
+    elif isinstance(content, list) and content and content[0].type == "tool_result":
         for block in content:
             work.returned(memory, block, record, line)
     elif is_interruption(record):
@@ -103,6 +106,3 @@ def _queue(memory: Memory, record: Record) -> None:
         memory.queued = []
     else:
         memory.queued = memory.queued[1:]
-
-
-__all__ = ["NAME", "Memory", "Said", "describe", "feed"]

@@ -38,6 +38,10 @@ def feed(memory: Memory, record: Record, line: int) -> Iterable[Note]:
     return ()
 
 
+def settle(memory: Memory) -> None:
+    """Nothing is put off while feeding."""
+
+
 def describe(memory: Memory, place: Place) -> dict[str, Any]:
     """Return title and compactions."""
     return {

@@ -46,7 +46,7 @@ class Turn(msgspec.Struct):
     doing: str = ""
     ended: bool = False
     interrupted: bool = False
-    refused: str = ""
+    settled: bool = True
 
 
 class Memory(msgspec.Struct):
@@ -73,6 +73,7 @@ class Memory(msgspec.Struct):
     pushed_at: int = 0
     edited_at: int = 0
     findings: list[Finding] = []
+    findings_floor: float = 0.0
     clock: int = 0
 
     def todo_list(self) -> list[Task]:

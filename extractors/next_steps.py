@@ -46,7 +46,7 @@ def listed(reply: str) -> list[str]:
         text = plain(piece.text)
         if piece.is_heading or text.endswith(":"):
             inside = _HEADING.search(text) is not None
-        elif inside or (piece.is_item and _HEADING.search(piece.lead)):
+        elif inside or (piece.is_item and _HEADING.search(piece.lead) is not None):
             steps.append(text)
         else:
             steps += [sentence for sentence in sentences(text) if _SENTENCE.match(sentence)]

@@ -2,6 +2,7 @@
 
 import re
 
+from flowd.extractors.redaction import redact
 from flowd.extractors.text import cut, pieces, plain
 
 STEPS = 6
@@ -24,7 +25,7 @@ def title(plan: str) -> str:
     text = _PREFACE.sub("", plan.strip())
     found = _TITLE.search(text)
     line = found.group(1) if found else text.split("\n", 1)[0]
-    return cut(_TITLE_PREFIX.sub("", plain(line)), 200)
+    return cut(redact(_TITLE_PREFIX.sub("", plain(line))), 200)
 
 
 def verification(plan: str) -> list[str]:
@@ -35,5 +36,5 @@ def verification(plan: str) -> list[str]:
         if piece.is_heading:
             inside = _CHECKING.search(piece.text) is not None
         elif inside:
-            steps.append(cut(plain(piece.text), 200))
+            steps.append(cut(redact(plain(piece.text)), 200))
     return steps[:STEPS]

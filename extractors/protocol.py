@@ -50,6 +50,10 @@ class Extractor(Protocol):
         """Take *record*, found on *line* of its file, into *memory*; return what is worth a fact."""
         ...
 
+    def settle(self, memory: Any) -> None:
+        """Do what feeding put off: afterwards *memory* is bounded, free of secrets, fit to be stored."""
+        ...
+
     def describe(self, memory: Any, place: Place) -> dict[str, Any]:
         """Return this extractor's fields of SessionState, by name."""
         ...

@@ -88,7 +88,7 @@ KNOWN_TYPES = frozenset(
     "user assistant system attachment progress summary ai-title custom-title agent-name last-prompt mode "
     "permission-mode pr-link queue-operation file-history-snapshot file-history-delta bridge-session "
     "atis-latch api-request api-request-shape api-request-blob tools-used cost-state prompt_snapshot "
-    "content-replacement worktree-state tag task-summary".split()  # noqa: SIM905 words read better than literals
+    "content-replacement worktree-state tag task-summary".split()
 )
 
 _records = msgspec.json.Decoder(Record)

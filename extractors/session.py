@@ -33,7 +33,7 @@ class SessionMemory:
     """What all extractors remember of one session."""
 
     def __init__(self) -> None:
-        self._parts: dict[str, Any] = {extractor.NAME: extractor.Memory() for extractor in EXTRACTORS}
+        self._remember({extractor.NAME: extractor.Memory() for extractor in EXTRACTORS})
 
     @classmethod
     def restored(cls, saved: bytes) -> "SessionMemory":
@@ -43,21 +43,24 @@ class SessionMemory:
             stored = _decode_saved(saved)
             if stored.format != MEMORY_FORMAT:
                 raise StaleMemoryError(f"memory format {stored.format} is not {MEMORY_FORMAT}")
-            memory._parts = {name: decoder.decode(stored.parts[name]) for name, decoder in _decoders.items()}
+            memory._remember({name: decoder.decode(stored.parts[name]) for name, decoder in _decoders.items()})
         except (msgspec.DecodeError, KeyError) as error:
             raise StaleMemoryError(f"memory cannot be read: {error}") from error
         return memory
 
     def saved(self) -> bytes:
         """Return the memory as bytes."""
+        self._settle()
         parts = {name: msgspec.Raw(_encode(part)) for name, part in self._parts.items()}
         return _encode(_Saved(MEMORY_FORMAT, parts))
 
     def feed(self, record: Record, line: int) -> list[Note]:
         """Give *record* to every extractor; return what they noted."""
         notes: list[Note] = []
-        for extractor in EXTRACTORS:
-            notes.extend(extractor.feed(self._parts[extractor.NAME], record, line))
+        for feed, part in self._feeds:
+            noted = feed(part, record, line)
+            if noted:
+                notes.extend(noted)
         return notes
 
     def part(self, name: str) -> Any:
@@ -66,6 +69,7 @@ class SessionMemory:
 
     def state(self, session_id: str, place: Place, **known: Any) -> SessionState:
         """Return the session's state; *known* are fields that its reader knows better."""
+        self._settle()
         fields: dict[str, Any] = {}
         for extractor in EXTRACTORS:
             fields.update(extractor.describe(self._parts[extractor.NAME], place))
@@ -77,3 +81,12 @@ class SessionMemory:
             worktree=place.worktree,
             **fields,
         )
+
+    def _remember(self, parts: dict[str, Any]) -> None:
+        self._parts = parts
+        # Bound once: this runs for every record of every transcript.
+        self._feeds = [(extractor.feed, parts[extractor.NAME]) for extractor in EXTRACTORS]
+
+    def _settle(self) -> None:
+        for extractor in EXTRACTORS:
+            extractor.settle(self._parts[extractor.NAME])

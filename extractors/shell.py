@@ -2,19 +2,20 @@
 
 import re
 
-CHECK = re.compile(
-    r"\b(?:pytest|tox|nox|go (?:test|vet)|cargo (?:test|clippy|check)|(?:npm|yarn|pnpm|bun|deno) (?:run )?(?:test|lint|check|typecheck)"
-    r"|npx (?:jest|vitest|tsc|eslint)|vitest|jest|tsc|eslint|golangci-lint|ruff check|mypy|rspec|phpunit|ctest|unittest"
-    r"|(?:mise run|make|just|task|rake|gradlew?|mvn|dotnet|mix|swift|bazel) (?:[\w.:-]+ )?(?:test|lint|check|verify)[\w:-]*)\b"
+CHECKERS = frozenset(
+    "pytest tox nox vitest jest tsc eslint golangci-lint mypy pyright rspec phpunit ctest unittest".split()
 )
-TEST = re.compile(r"test|spec|jest|tox|nox", re.IGNORECASE)
+RUNNERS = frozenset(
+    "go cargo npm yarn pnpm bun deno npx mise make just task rake gradle gradlew mvn dotnet mix swift bazel ruff uv".split()
+)
+CHECKS = ("test", "lint", "check", "verify", "vet", "clippy", "typecheck", "ci")
+LONGEST_COMMAND = 400
+LONGEST_REPORT = 2000
+LONGEST_MESSAGE = 4000
+_CHECK_SIGNS = ("test", "lint", "check", "verify", "vet", "tsc", "mypy", "pyright", "jest", "tox", "nox", "rspec", "phpunit")
 
-_HEREDOC_MESSAGE = re.compile(r"<<-?\s*['\"]?(\w+)['\"]?\n(.*?)\n\s*\1\b", re.DOTALL)
 _QUOTED_MESSAGE = re.compile(r"(?:-[a-z]*m|--message)[ =]*(?:\"((?:[^\"\\]|\\.)*)\"|'([^']*)')", re.DOTALL)
-_TRAILER = re.compile(
-    r"^(?:[A-Z][\w-]*-[Bb]y|Entire-\w+|Signed-\w+|Change-Id|Co-authored-by)\s*:.*$|^.*Generated with .*$",
-    re.MULTILINE,
-)
+_TRAILER = re.compile(r"[A-Z][\w-]*-(?:[Bb]y|[Ii]d|Checkpoint)\s*:|.{0,4}Generated with ")
 _PATH = r"['\"]?([^\s'\"<>|&;()$*]+)['\"]?"
 _HEREDOC_FILE = re.compile(
     rf"\bcat\s*>>?\s*{_PATH}\s*<<|\bcat\s*<<-?\s*\S+\s*>>?\s*{_PATH}|\btee\s+(?:-a\s+)?{_PATH}\s*<<"
@@ -22,22 +23,49 @@ _HEREDOC_FILE = re.compile(
 _IN_PLACE = re.compile(rf"\b(?:sed|perl)\s+(?:-\w+\s+)*-\w*i\b[^|;&\n]*\s{_PATH}\s*(?:$|[;&|\n])")
 _REMOVED = re.compile(r"(?:^|[;&\n]\s*)(?:git\s+)?rm\s+(?:-\w+\s+)*([^;&|\n]+)")
 _CREATED_COMMIT = re.compile(r"^\[(\S+(?: \([\w-]+\))?) ([0-9a-f]{7,12})\] (.+)$", re.MULTILINE)
-_FAILURE = re.compile(
-    r"\bFAIL(?:ED|URES?)?\b|\b[1-9]\d* (?:failed|failing|errors?)\b|^(?:ERROR|error)[:\[ ]|panic:|Traceback",
-    re.MULTILINE,
-)
+_FAILURE_SIGNS = (b"FAIL", b" failed", b" failing", b" error", b"panic:", b"Traceback")
+_FAILURE = re.compile(rb"\bFAIL(?:ED|URES?)?\b|\b[1-9]\d* (?:failed|failing|errors?)\b|panic:|Traceback|(?:error|ERROR)\[")
+
+
+def check_in(command: str) -> str:
+    """Return the part of *command* that runs tests or linters; empty when none does."""
+    head = command[:LONGEST_COMMAND]
+    if not any([sign in head for sign in _CHECK_SIGNS]):
+        return ""
+    words = head.replace("/", " ").split()
+    for index, name in enumerate(words):
+        if name in CHECKERS:
+            return name
+        if name in RUNNERS:
+            for distance, verb in enumerate(words[index + 1 : index + 3], 2):
+                if verb.startswith(CHECKS):
+                    return " ".join(words[index : index + distance])
+    return ""
 
 
 def commit_message(command: str) -> str:
     """Return the message of a ``git commit`` without its trailers; empty when there is none."""
-    if "git " not in command or "commit" not in command:
-        return ""
     start = command.find("commit")
-    found = _HEREDOC_MESSAGE.search(command, start)
-    if found:
-        return _TRAILER.sub("", found.group(2)).strip()
-    quoted = _QUOTED_MESSAGE.findall(command, start)
-    return _TRAILER.sub("", "\n\n".join(double or single for double, single in quoted)).strip()
+    document = _here_document(command, start)
+    if document:
+        return _without_trailers(document)
+    quoted = _QUOTED_MESSAGE.findall(command, start, start + LONGEST_MESSAGE)
+    return _without_trailers("\n\n".join(double or single for double, single in quoted))
+
+
+def _here_document(command: str, start: int) -> str:
+    """Return the body of the first here-document after *start*; empty when there is none."""
+    opening = command.find("<<", start)
+    begin = command.find("\n", opening)
+    if opening < 0 or begin < 0:
+        return ""
+    mark = command[opening + 2 : begin].split(None, 1)[0].strip("-'\"") if command[opening + 2 : begin].strip() else ""
+    end = command.find(f"\n{mark}", begin)
+    return command[begin + 1 : end] if mark and end > begin else ""
+
+
+def _without_trailers(message: str) -> str:
+    return "\n".join(line for line in message.split("\n") if not _TRAILER.match(line)).strip()
 
 
 def created_commit(output: str) -> tuple[str, str, str] | None:
@@ -62,6 +90,7 @@ def removed_files(command: str) -> list[str]:
     return [argument.strip("'\"") for argument in arguments if not argument.startswith("-")]
 
 
-def looks_failed(output: str) -> bool:
-    """Tell whether the output of a check reports a failure."""
-    return _FAILURE.search(output) is not None
+def looks_failed(output: bytes) -> bool:
+    """Tell whether the *output* of a check, as the record holds it, reports a failure near its end."""
+    end = output[-LONGEST_REPORT:]
+    return any([sign in end for sign in _FAILURE_SIGNS]) and _FAILURE.search(end) is not None

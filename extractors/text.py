@@ -2,8 +2,7 @@
 
 import re
 from collections.abc import Iterator
-
-import msgspec
+from typing import NamedTuple
 
 ELLIPSIS = "…"
 
@@ -18,16 +17,16 @@ _SYMBOL = re.compile("[\u2600-\u27bf\U0001f000-\U0001faff\ufe0f\u200d\u2b50\u2b1
 _TAG = re.compile(
     r"</?(?:br|b|i|em|strong|code|details|summary|sub|sup|kbd|p|div|span)\b[^>\n]*>", re.IGNORECASE
 )
-_SPACE = re.compile(r"\s+")
 _SENTENCE_END = re.compile(
     r"(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.)(?<!vs\.)(?<!cf\.)[\"')\]]?\s+(?=[A-Z0-9\"'(\[`*/#—-])"
 )
-_BULLET = re.compile(r"\s*(?:[-*+•]|\d{1,2}[.)])\s+\S")
+_BULLET = re.compile(r"(?:[-*+•]|\d{1,2}[.)])\s+\S")
+_BULLET_STARTS = frozenset("-*+•0123456789")
 _TABLE_RULE = re.compile(r"[|:\s-]+")
 
 
-class Piece(msgspec.Struct, frozen=True):
-    """A heading, list item, table row or paragraph of a text, with the line that leads into it."""
+class Piece(NamedTuple):
+    """A heading, list item, table row or paragraph as it is written, and the line that leads into it."""
 
     text: str
     lead: str = ""
@@ -37,22 +36,26 @@ class Piece(msgspec.Struct, frozen=True):
 
 def plain(markdown: str) -> str:
     """Return one line of *markdown* as plain text: its words, without the marks around them."""
-    line = _MARKER.sub("", markdown, count=1)
-    if "`" in line or "*" in line or "_" in line or "~" in line:
-        parts = _CODE_SPAN.split(line)
-        line = "".join(_bare(part) for part in parts)
+    marker = _MARKER.match(markdown)
+    line = markdown[marker.end() :] if marker else markdown
+    if "`" in line:
+        line = "".join([_bare(part) for part in _CODE_SPAN.split(line)])
+    elif "*" in line or "_" in line or "~" in line:
+        line = _bare(line)
     if "](" in line:
         line = _LINK.sub(r"\1", line)
     if "<" in line:
         line = _TAG.sub(" ", line)
     if not line.isascii():
         line = _SYMBOL.sub("", line)
-    return _SPACE.sub(" ", line).strip()
+    return " ".join(line.split())
 
 
 def _bare(part: str) -> str:
     if part.startswith("`"):
         return part.strip("`")
+    if "*" not in part and "_" not in part and "~" not in part:
+        return part
     return _EMPHASIS.sub(lambda match: next(group for group in match.groups() if group is not None), part)
 
 
@@ -63,6 +66,8 @@ def without_code(text: str) -> str:
 
 def sentences(text: str) -> list[str]:
     """Return the sentences of one paragraph."""
+    if ". " not in text and "? " not in text and "! " not in text and '." ' not in text:
+        return [text] if text else []
     return [sentence for sentence in _SENTENCE_END.split(text) if sentence]
 
 
@@ -102,15 +107,15 @@ def pieces(text: str) -> Iterator[Piece]:
         if len(stripped) < 2:
             continue
         if stripped[0] == "#":
-            lead = plain(stripped)
-            yield Piece(lead, is_heading=True)
+            lead = stripped
+            yield Piece(stripped, is_heading=True)
         elif stripped[0] == "|":
             yield from _row(stripped, lead)
-        elif _BULLET.match(line):
+        elif stripped[0] in _BULLET_STARTS and _BULLET.match(stripped):
             yield Piece(stripped, lead, is_item=True)
         else:
             yield Piece(stripped, lead)
-            lead = plain(stripped) if stripped.endswith((":", ":**")) else ""
+            lead = stripped if stripped.endswith((":", ":**")) else ""
 
 
 def _row(line: str, lead: str) -> Iterator[Piece]:

@@ -18,9 +18,13 @@ class Task(msgspec.Struct, array_like=True):
     status: str = "pending"
 
 
-def written(given: ToolInput) -> list[Task]:
-    """Return the list that a TodoWrite call writes in place of the former one."""
-    return [Task(_short(todo.content), todo.status or "pending") for todo in given.todos[:KEPT]]
+def written(given: ToolInput, former: list[Task]) -> list[Task]:
+    """Return the list that a TodoWrite call writes in place of the *former* one."""
+    known = {task.subject for task in former}  # most calls repeat it, and it is plain and clean already
+    return [
+        Task(todo.content if todo.content in known else _short(todo.content), todo.status or "pending")
+        for todo in given.todos[:KEPT]
+    ]
 
 
 def create(tasks: dict[str, Task], given: ToolInput, number: int) -> None:

@@ -8,26 +8,28 @@ from flowd.extractors.text import cut, cut_at_sentence, pieces, plain, sentences
 
 REQUESTS = 6
 PROMPT_LENGTH = 500
+LONGEST_PROMPT = 8000
 REPLY_HEAD = 2400
 REPLY_TAIL = 1800
+LABEL = 100
 SHORTEST_REQUEST_WORDS = 4
 
 DIRECTIVES = frozenset(
-    "don't not no never only just instead use keep should must ignore skip let's lets without rather prefer want "
-    "always make remove revert concerned need also separate".split()
+    "don't not no never only just instead use keep should must ignore skip let's lets without rather "
+    "prefer want always make remove revert concerned need also separate".split()
 )
 
 
 def prompt(memory: Memory, words: str, record: Record, line: int) -> None:
     """Open a turn with what the person said."""
-    text = redact(words)
+    text = redact(words[:LONGEST_PROMPT])
     told = _flat(text)
     if not told or (memory.prompt and memory.prompt.text == told):
         return
     memory.queued = [queued for queued in memory.queued if queued[:80] != told[:80]]
     if plans.is_plan(text):
-        _take_plan(memory, text)
-        told = cut(plans.title(text), PROMPT_LENGTH)
+        take_plan(memory, text)
+        told = plans.title(text)
     answer = _answer(told, memory)
     if answer:
         note(memory, answer, "decision", 6.0, record, line)
@@ -40,21 +42,31 @@ def prompt(memory: Memory, words: str, record: Record, line: int) -> None:
 
 def reply(memory: Memory, text: str, record: Record, line: int) -> None:
     """Take an assistant's text into the turn, and what is worth keeping into the findings."""
-    clean = redact(text)
     penalty = 1.0 if record.is_sidechain else 0.0
-    for part, found, category, weight in findings.in_reply(clean):
-        one = findings.Finding(found, category, weight - penalty, memory.clock, line, record.uuid or "", part)
-        findings.keep(memory.findings, one)
+    least = findings.threshold(len(memory.findings), memory.findings_floor, memory.clock) + penalty
+    for one in findings.passages(text, least):
+        _keep(memory, findings.told(one), one.category, one.weight - penalty, record, line, one.part)
     if record.is_sidechain:
         return
     turn = memory.turn
-    if not memory.restated:
-        memory.restated = cut(first_sentence(_flat(clean)), 200)
-    turn.reply = (
-        clean if len(clean) <= REPLY_HEAD + REPLY_TAIL else clean[:REPLY_HEAD] + "\n" + clean[-REPLY_TAIL:]
-    )
+    turn.reply = text if len(text) <= REPLY_HEAD + REPLY_TAIL else _ends(text)
+    turn.settled = False
     turn.doing = ""
     turn.ended = record.message is None or record.message.stop_reason != "tool_use"
+    if not memory.restated:
+        memory.restated = cut(next(iter(sentences(_flat(redact(text[:LONGEST_PROMPT])))), ""), 200)
+
+
+def settle(memory: Memory) -> None:
+    """Rid the turn of secrets: put off until now, as most replies pass by unread."""
+    turn = memory.turn
+    if turn.settled:
+        return
+    turn.reply = redact(turn.reply)
+    turn.doing = cut(plain(redact(turn.doing)), LABEL)
+    for call in memory.calls.values():
+        call.label = cut(plain(redact(call.label)), LABEL)
+    turn.settled = True
 
 
 def recap(memory: Memory, text: str, record: Record, line: int) -> None:
@@ -75,10 +87,27 @@ def note(
     memory: Memory, text: str, category: findings.Category, weight: float, record: Record, line: int
 ) -> None:
     """Keep *text*, already rid of secrets, as a finding."""
-    one = findings.Finding(
-        cut(text, findings.LENGTH), category, weight, memory.clock, line, record.uuid or ""
-    )
-    findings.keep(memory.findings, one)
+    _keep(memory, cut(text, findings.LENGTH), category, weight, record, line, 0)
+
+
+def take_plan(memory: Memory, plan: str) -> None:
+    """Keep a plan's title and how it wants to be verified."""
+    memory.plan = Said(plans.title(plan), memory.clock)
+    memory.plan_checks = plans.verification(plan)
+
+
+def _keep(
+    memory: Memory,
+    text: str,
+    category: findings.Category,
+    weight: float,
+    record: Record,
+    line: int,
+    part: int,
+) -> None:
+    one = findings.Finding(text, category, weight, memory.clock, line, record.uuid or "", part)
+    floor = findings.keep(memory.findings, one)
+    memory.findings_floor = memory.findings_floor if floor is None else floor
 
 
 def _request(memory: Memory, told: str, record: Record, line: int) -> None:
@@ -96,15 +125,18 @@ def _answer(told: str, memory: Memory) -> str:
     if len(told.split()) > choices.LONGEST_ANSWER_WORDS or not memory.turn.reply:
         return ""
     option = choices.chosen(told, memory.turn.reply)
+    if not option:
+        return ""
     question = choices.question_in(memory.turn.reply)
-    if option:
-        return f"{cut(question, 90)} The user chose: {option}" if question else f"The user chose: {option}"
-    return ""
+    return redact(f"{cut(question, 90)} The user chose: {option}" if question else f"The user chose: {option}")
 
 
-def _take_plan(memory: Memory, text: str) -> None:
-    memory.plan = Said(plans.title(text), memory.clock)
-    memory.plan_checks = plans.verification(text)
+def _ends(text: str) -> str:
+    """Return the head and the tail of a long reply, cut at white space so that no secret is halved."""
+    head = max(text.rfind(" ", 0, REPLY_HEAD), text.rfind("\n", 0, REPLY_HEAD))
+    start = len(text) - REPLY_TAIL
+    found = [place for place in (text.find(" ", start), text.find("\n", start)) if place >= 0]
+    return text[: max(head, 0)] + "\n" + text[min(found, default=len(text)) :]
 
 
 def _flat(text: str) -> str:
@@ -112,9 +144,4 @@ def _flat(text: str) -> str:
     bare = without_code(text)
     if "\n" not in bare:
         return cut(plain(bare), PROMPT_LENGTH)
-    return cut(" ".join(plain(piece.text) for piece in pieces(bare)), PROMPT_LENGTH)
-
-
-def first_sentence(text: str) -> str:
-    """Return the first sentence of *text*."""
-    return next(iter(sentences(text)), "")
+    return cut(" ".join([plain(piece.text) for piece in pieces(bare)]), PROMPT_LENGTH)

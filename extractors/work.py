@@ -1,6 +1,6 @@
 """The work between the words: tool calls and what came back."""
 
-from flowd.extractors import plans, shell, todos, tools, turns
+from flowd.extractors import shell, todos, tools, turns
 from flowd.extractors.memory import Call, Check, Commit, Memory, Said
 from flowd.extractors.records import Block, Record
 from flowd.extractors.redaction import redact
@@ -8,32 +8,26 @@ from flowd.extractors.text import cut, plain, sentences
 from flowd.extractors.tools import ToolInput
 
 CALLS = 24
-LABEL = 100
 EDITING = frozenset({"Edit", "Write", "MultiEdit", "NotebookEdit"})
-SILENT = frozenset(
-    {
-        "TodoWrite",
-        "TaskCreate",
-        "TaskUpdate",
-        "TaskList",
-        "TaskGet",
-        "ToolSearch",
-        "Skill",
-        "TaskOutput",
-        "BashOutput",
-    }
+UNREAD = frozenset(
+    {"Read", "Grep", "Glob", "LS", "ToolSearch", "Skill", "TaskList", "TaskGet", "TaskOutput", "BashOutput"}
 )
+SILENT = frozenset({"TodoWrite", "TaskCreate", "TaskUpdate"})
 
 
 def called(memory: Memory, block: Block) -> None:
     """Take a tool call into the memory."""
+    turn = memory.turn
+    turn.ended = False
     name = block.name or ""
+    if name in UNREAD:
+        return
     given = tools.input_of(block)
-    memory.turn.ended = False
     call = _call(memory, name, given)
-    if name not in SILENT:
-        call.label = _label(name, given)
-        memory.turn.doing = call.label or memory.turn.doing
+    call.label = _label(name, given)
+    if call.label:
+        turn.doing = call.label
+        turn.settled = False
     if block.id:
         memory.calls[block.id] = call
         if len(memory.calls) > CALLS:
@@ -59,7 +53,7 @@ def _call(memory: Memory, name: str, given: ToolInput) -> Call:
         memory.edited_at = memory.clock
         return Call("edit")
     if name == "TodoWrite":
-        memory.written_todos = todos.written(given)
+        memory.written_todos = todos.written(given, memory.written_todos)
     elif name == "TaskCreate":
         memory.tasks_made += 1
         todos.create(memory.tasks, given, memory.tasks_made)
@@ -70,7 +64,7 @@ def _call(memory: Memory, name: str, given: ToolInput) -> Call:
         memory.open_question = cut(" ".join(asked), 300)
         return Call("ask")
     elif name == "ExitPlanMode":
-        return _plan_call(memory, redact(given.plan))
+        return _plan_call(memory, given.plan)
     return Call("")
 
 
@@ -81,27 +75,25 @@ def _shell_call(command: str) -> Call:
             return Call("commit", detail=cut(redact(message), 600))
     if "git push" in command or "gh pr create" in command:
         return Call("push")
-    found = shell.CHECK.search(command)
-    return Call("check", detail=redact(found.group())) if found else Call("")
+    check = shell.check_in(command)
+    return Call("check", detail=redact(check)) if check else Call("")
 
 
 def _plan_call(memory: Memory, plan: str) -> Call:
-    title = plans.title(plan) if plan else "the plan"
     if plan:
-        memory.plan = Said(title, memory.clock)
-        memory.plan_checks = plans.verification(plan)
+        turns.take_plan(memory, plan)
+    title = memory.plan.text if plan and memory.plan else "the plan"
     memory.open_question = f"Go ahead with the plan: {title}?"
     return Call("plan", detail=title)
 
 
 def _label(name: str, given: ToolInput) -> str:
+    """Return what a call is about, as it was written: it is made plain when somebody reads it."""
     if name in EDITING:
-        return f"editing {redact(given.file_path or given.notebook_path)}"
-    if name == "Bash":
-        return cut(plain(redact(given.description or given.command.split("\n", 1)[0])), LABEL)
-    if given.description:
-        return cut(plain(redact(given.description)), LABEL)
-    return f"reading {redact(given.file_path)}" if given.file_path else ""
+        return f"editing {given.file_path or given.notebook_path}"
+    if name in SILENT:
+        return ""
+    return given.description or given.command.partition("\n")[0]
 
 
 def _failed(memory: Memory, call: Call, text: str, record: Record, line: int) -> None:
@@ -110,20 +102,20 @@ def _failed(memory: Memory, call: Call, text: str, record: Record, line: int) ->
     if not tools.is_rejection(text):
         return
     memory.open_question = ""
-    memory.turn.refused = call.label
+    label = cut(plain(redact(call.label)), turns.LABEL)
     reason = plain(redact(tools.reason_of_rejection(text)).replace("\n", " "))
     if reason:
         turns.note(
             memory,
-            f"The user refused a step ({call.label}) and said: {reason}",
+            f"The user refused a step ({label}) and said: {reason}",
             "decision",
             7.0,
             record,
             line,
         )
         memory.prompt = Said(cut(reason, turns.PROMPT_LENGTH), memory.clock)
-    elif call.label:
-        turns.note(memory, f"The user refused this step: {call.label}", "decision", 4.5, record, line)
+    elif label:
+        turns.note(memory, f"The user refused this step: {label}", "decision", 4.5, record, line)
 
 
 def _answered(memory: Memory, call: Call, block: Block, record: Record, line: int) -> None:
@@ -154,7 +146,7 @@ def _pushed(memory: Memory, call: Call, block: Block, record: Record, line: int)
 
 
 def _checked(memory: Memory, call: Call, block: Block, record: Record, line: int) -> None:
-    passed = not shell.looks_failed(tools.result_text(block))
+    passed = not shell.looks_failed(bytes(block.content))
     memory.check = Check(call.detail, passed, memory.clock)
 
 
