@@ -62,6 +62,12 @@ class Pipeline:
         batch.facts.append(Fact(key, source.session_id, state.project, now, body))
         batch.facts.append(state_fact(state))
 
+    def move_branch(self, branch: str, session_ids: list[str]) -> None:
+        """Take it that these sessions now work on *branch*, until a record says otherwise."""
+        for session_id in session_ids:
+            self._memory(session_id).part("activity").branch = branch
+            self._touched.setdefault(session_id, 0.0)
+
     def finish(self, batch: Batch) -> None:
         """Add the present state of every session that *batch* moved."""
         touched, self._touched = self._touched, {}

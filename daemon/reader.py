@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from flowd.config.errors import StoreError
 from flowd.config.logs import log
+from flowd.daemon.branches import Branches
 from flowd.daemon.hints import Hints
 from flowd.daemon.identity import KnownFiles, Recognised
 from flowd.daemon.pipeline import Pipeline
@@ -20,13 +21,15 @@ from flowd.daemon.tailer import LineReader
 from flowd.daemon.watcher import Watcher
 from flowd.extractors.session import StaleMemoryError
 from flowd.extractors.transcript_paths import TranscriptName, transcript_name
-from flowd.store.facts import Fact, StateChanged, WentIdle, latest_activity
+from flowd.handoff.git_files import read_branch
+from flowd.store.facts import Fact, SessionState, StateChanged, WentIdle, latest_activity
 from flowd.store.idle import IdleTable, Pause
 from flowd.store.journal import Batch, Journal
 from flowd.store.sources import Source
 
 BATCH_BYTES = 8 << 20
 MISSING_GRACE_S = 1.0
+LIVE_S = 86_400.0
 CATCHING_UP_SWITCH_S = 0.0002
 USUAL_SWITCH_S = 0.005
 
@@ -58,6 +61,7 @@ class Reader:
         self._journal = Journal(gate.database)
         self._hints = hints
         self._reconciler = Reconciler(projects_dir, watcher)
+        self._branches = Branches(watcher)
         self._on_commit = on_commit
         self._lines = LineReader()
         self._pipeline = Pipeline(self._journal.memory, Places())
@@ -102,6 +106,7 @@ class Reader:
     def use_watcher(self, watcher: Watcher) -> None:
         """Go on with a new watcher; to be run as a task of the hints."""
         self._reconciler = Reconciler(self._root, watcher)
+        self._branches = Branches(watcher)
         self.reconcile()
 
     def tell_idle(self, pause: Pause) -> None:
@@ -126,7 +131,7 @@ class Reader:
         self._known = KnownFiles(self._journal.sources())
         self.totals = self._journal.counters()
         for state in self._journal.latest_states(SESSIONS_SHOWN):
-            self.recent.put(state, 0, latest_activity(state))
+            self._show(state, 0, latest_activity(state))
         self.recent.publish()
         self.reconcile()
 
@@ -156,7 +161,7 @@ class Reader:
         """Read what is new at *path*, whatever it is."""
         name = transcript_name(path[len(self._root) + 1 :]) if path.startswith(self._root + "/") else None
         if name is None:
-            self._look_into_directory(path)
+            self._look_elsewhere(path)
             return
         try:
             descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -172,8 +177,12 @@ class Reader:
         finally:
             os.close(descriptor)
 
-    def _look_into_directory(self, path: str) -> None:
-        if self._root == path or self._root.startswith(path + "/"):
+    def _look_elsewhere(self, path: str) -> None:
+        """Look at what is no transcript: HEAD of a project's git, or a directory that has appeared."""
+        if path.endswith("/HEAD"):
+            for root in self._branches.roots_of(path):
+                self._pipeline.move_branch(read_branch(root), self.recent.at_work_in(root))
+        elif self._root == path or self._root.startswith(path + "/"):
             self.reconcile()  # ``projects`` itself has just come into being
         else:
             self._hints.put_backlog(self._reconciler.directory(path, self._known))
@@ -275,6 +284,11 @@ class Reader:
         }
         for fact in batch.facts:
             if isinstance(fact.body, StateChanged):
-                self.recent.put(fact.body.state, lags.get(fact.session_id, 0), now)
+                self._show(fact.body.state, lags.get(fact.session_id, 0), now)
         self.recent.publish()
         self.progress = self.progress._replace(last_commit_at=now)
+
+    def _show(self, state: SessionState, lag_bytes: int, progress_at: float) -> None:
+        self.recent.put(state, lag_bytes, progress_at)
+        if state.project and time.time() - latest_activity(state) < LIVE_S:
+            self._branches.follow(state.project)

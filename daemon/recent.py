@@ -34,6 +34,14 @@ class RecentSessions:
             self._entries = dict(latest)
         self._shown = tuple(self._entries.values())
 
+    def at_work_in(self, root: str) -> list[str]:
+        """Return the sessions of the project at *root* that have not vanished or ended."""
+        return [
+            entry.state.session_id
+            for entry in self._entries.values()
+            if entry.state.project == root and not (entry.state.vanished_at or entry.state.ended_at)
+        ]
+
     def lines(self, idle_after_s: float) -> list[SessionLine]:
         """Return the latest sessions, most recent first."""
         entries = sorted(self._shown, key=lambda entry: -latest_activity(entry.state))[:SESSIONS_SHOWN]

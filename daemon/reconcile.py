@@ -9,8 +9,6 @@ from flowd.daemon.identity import KnownFiles
 from flowd.daemon.watcher import Watcher
 from flowd.extractors.transcript_paths import transcript_name
 
-LIVE_DAYS_S = 86_400.0
-
 
 class Difference(NamedTuple):
     """What a look at the disk found: files that are not what was last read, and files that are gone."""

@@ -52,7 +52,7 @@ def make_watcher(on_hint: OnHint, on_overflow: OnOverflow, most_watches: int) ->
 
 def is_wanted(name: str, is_directory: bool) -> bool:
     """Say whether a changed entry of a watched directory is worth a hint."""
-    return is_directory or name.endswith(".jsonl")
+    return name.endswith(".jsonl") or is_directory or name == "HEAD"
 
 
 class InotifyWatcher:
