@@ -15,7 +15,7 @@ from flowd.handoff.redaction_values import (
 )
 
 # All of these are written for lower-case text. Quantifiers give nothing back, so a failure costs one look.
-_WORD = re.compile(r"pass|pwd|secret|token|credential|authorization|auth|key")
+_WORD = re.compile(r"pass|pwd?|secret|token|credential|authorization|auth|key")
 _KEY_OWNER = re.compile(
     r"(?:api|access|private|signing|encryption|account|auth|master|storage|shared|service|subscription|admin"
     r"|secret|client|deploy|license|webhook)[_\-. ]?$"
@@ -28,10 +28,11 @@ _TYPE = (
 )
 _VALUE_KEY = r"\\{0,3}[\"']?value\\{0,3}[\"']?[ \t]{0,4}[:=]"
 _JOINT = (
-    r"(?:(?P<sign>=>|:=|={1,3}|!=|:(?!:))"
+    r"(?:(?P<sign>=>|:=|={1,3}|!=|:(?!:)|→)"
     r"|(?P<next>,?[ \t]{0,4}\r?\n?[ \t]{0,40}" + _VALUE_KEY + r"|,[ \t]?(?=[\"'])|\((?=[\"']))"
     r"|(?P<tag>>)"
-    r"|(?P<spoken>(?:is|was|to|as|of)(?:[ \t]now|[ \t]set[ \t]to)?[ \t]{0,2}[:=]?(?=[ \t]))"
+    r"|(?P<spoken>(?:is|was|to|as|of|will be|changed to)"
+    r"(?:[ \t]now|[ \t]set[ \t]to)?[ \t]{0,2}[:=]?(?=[ \t]))"
     r"|(?P<cell>\|)"
     # Nothing but a blank joins them: then what follows must at least hold a digit.
     r"|(?P<blank>(?<=[ \t])(?=[^\s=:0-9]{0,40}+[0-9])))"
@@ -53,6 +54,7 @@ _OWNER_TELLS_NO_SECRET = re.compile(
 )
 _SPOKEN_ON = re.compile(r"[ \t]+[a-z]")
 _OWNER_LENGTH = 24
+_PASSWORD_ENDINGS = ("word", "wort", "wd", "phrase", "code")
 # What only stands beside the name must look like a secret by itself.
 _LOOSE_JOINTS = frozenset({"blank", "cell", "next"})
 
@@ -74,7 +76,7 @@ def find_named(text: str, lowered: str) -> Iterable[Secret]:
         or "key" in lowered
         or "secret" in lowered
         or "auth" in lowered
-        or "pwd" in lowered
+        or "pw" in lowered
         or "credential" in lowered
     ):
         return _named(text, lowered)
@@ -93,33 +95,35 @@ def _named(text: str, lowered: str) -> Iterator[Secret]:
 
 def _judged(text: str, lowered: str, word: re.Match[str], joined: re.Match[str]) -> Secret | None:
     owner = lowered[max(0, word.start() - _OWNER_LENGTH) : word.start()]
-    joint = joined.lastgroup or ""
-    kind = _kind(word[0], joined["rest"], owner, joint)
+    kind = _kind(word[0], joined, owner)
     if not kind:
         return None
-    span = _value_span(text, _Candidate(kind == "password", joint, joined.end()))
+    span = _value_span(text, _Candidate(kind == "password", joined.lastgroup or "", joined.end()))
     return Secret(kind, *span) if span else None
 
 
-def _kind(word: str, rest: str, owner: str, joint: str) -> str:
+def _kind(word: str, joined: re.Match[str], owner: str) -> str:
     """Return which kind of secret the name is for, or ``""`` when it is for none."""
-    if _REST_TELLS_NO_SECRET.search(rest) or _OWNER_TELLS_NO_SECRET.search(owner) or _is_inside_a_mark(owner):
+    if _REST_TELLS_NO_SECRET.search(joined["rest"]) or _OWNER_TELLS_NO_SECRET.search(owner):
         return ""
-    if joint == "tag" and "<" not in owner:
+    if _is_inside_a_mark(owner) or (joined.lastgroup == "tag" and "<" not in owner):
         return ""
-    if word == "pwd" or (word == "pass" and _is_password_name(rest, owner)):
+    if word == "key":
+        return "secret" if _KEY_OWNER.search(owner) else ""
+    if word in ("pass", "pw", "auth"):
+        return _kind_of_a_short_word(word, joined, owner)
+    return "password" if word == "pwd" else "secret"
+
+
+def _kind_of_a_short_word(word: str, joined: re.Match[str], owner: str) -> str:
+    rest = joined["rest"]
+    if word == "pass" and (rest.startswith(_PASSWORD_ENDINGS) or (not rest and owner[-1:] in ("_", "-"))):
         return "password"
-    if word == "pass" and (rest or joint != "sign" or owner[-1:].isalnum()):
+    if rest or owner[-1:].isalnum() or joined.lastgroup != "sign":
         return ""
-    if word == "key" and not _KEY_OWNER.search(owner):
-        return ""
-    is_part_of_a_word = bool(rest) or owner[-1:].isalpha()
-    return "" if word == "auth" and (is_part_of_a_word or joint != "sign") else "secret"
-
-
-def _is_password_name(rest: str, owner: str) -> bool:
-    # A lone ``pass`` is as often a verdict as a password; it is judged like the weaker names.
-    return rest.startswith(("word", "wd", "phrase", "code")) or (not rest and owner[-1:] in ("_", "-"))
+    # ``PASS: TestName`` is a verdict; ``pass=`` and ``"pass":`` are none, and still weak names.
+    is_a_verdict = word == "pass" and joined[0].startswith(":")
+    return "" if is_a_verdict else "password" if word == "pw" else "secret"
 
 
 def _is_inside_a_mark(owner: str) -> bool:

@@ -15,13 +15,15 @@ _URL_PASSWORD = re.compile(r"://[^\s/:@\"'<>]{0,128}:(?P<password>[^\s/\"'<>]{1,
 _URL_TOKEN = re.compile(r"://(?P<password>[\w~.-]{20,256})@(?=[\w.\[-])")
 _BEARER = re.compile(r"[Bb](?:earer|EARER)[ \t]{1,4}(?P<value>[\w.~+/=-]{8,})")
 _LOGIN = re.compile(
-    r"[ \t](?:-u|--user|--proxy-user)[ \t=]{1,3}[\"']?[^\s:\"']{1,64}:(?P<password>[^\s\"']{4,128})"
+    r"(?:[ \t](?:-u|--user|--proxy-user)[ \t=]{1,3}[\"']?[^\s:\"']{1,64}:"
+    r"|sshpass[ \t]{1,4}-p[ \t]{0,4}[\"']?)"
+    r"(?P<password>[^\s\"']{4,128})"
 )
 
 
 def find_placed(text: str, lowered: str) -> Iterable[Secret]:
     """Return every secret in *text* that is told by its surroundings; *lowered* is *text* in lower case."""
-    if "://" in text or "bearer" in lowered or "-u" in text:
+    if "://" in text or "bearer" in lowered or "-u" in text or "sshpass" in text:
         return itertools.chain(_url_passwords(text), _bearers(text), _logins(text))
     return ()
 

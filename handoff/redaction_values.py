@@ -107,7 +107,9 @@ def is_spoken_password(value: str) -> bool:
 
 def _is_passphrase(value: str) -> bool:
     words = value.lower().split()
-    return 3 <= len(words) <= 8 and all(map(str.isalpha, words)) and not _SENTENCE.intersection(words)
+    if _SENTENCE.intersection(words):
+        return False
+    return 3 <= len(words) <= 8 if all(map(str.isalpha, words)) else len(words) <= 3
 
 
 def _is_type_name(value: str) -> bool:

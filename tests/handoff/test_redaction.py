@@ -181,3 +181,15 @@ def test_ten_megabytes_take_less_than_a_second() -> None:
         spent.append(time.process_time() - start)
     assert min(spent) < 1.0
     assert redacted.count("[redacted:") > 400
+
+
+def test_an_independent_judge_finds_nothing_left(tmp_path: Path) -> None:
+    """detect-secrets, where it is installed, is asked about what redaction left."""
+    scan = pytest.importorskip("detect_secrets.core.scan")
+    settings_of_judge = pytest.importorskip("detect_secrets.settings")
+    path = tmp_path / "redacted.txt"
+    lines = [make(name, secret) for make in samples.CONTEXTS.values() for name, secret in samples.SECRETS]
+    path.write_text("\n".join(map(redact, lines)))
+    with settings_of_judge.default_settings():
+        left = [found.secret_value for found in scan.scan_file(str(path))]
+    assert [value for value in left if value and not value.startswith("[redacted:")] == []
