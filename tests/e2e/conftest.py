@@ -1,0 +1,55 @@
+"""Fixtures of the tests that drive real programs."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from tests.e2e.client import Ran, has_npm, install_claude, run_program, sealed_environment
+from tests.e2e.fake_api import FakeApi
+
+
+class Place(NamedTuple):
+    """A home and a project of the test's own, and the environment that leads there."""
+
+    home: Path
+    project: Path
+    environment: dict[str, str]
+
+
+RunClaude = Callable[..., Ran]
+
+
+@pytest.fixture(scope="session")
+def claude() -> Path:
+    """The native Claude Code client."""
+    if not has_npm():
+        pytest.skip("npm is needed to install Claude Code")
+    return install_claude()
+
+
+@pytest.fixture
+def fake_api() -> Iterator[FakeApi]:
+    """A Messages API that answers as the test scripts it."""
+    with FakeApi() as api:
+        yield api
+
+
+@pytest.fixture
+def place(tmp_path: Path, fake_api: FakeApi) -> Place:
+    """An empty home and an empty project, with the fake API as the only API."""
+    home, project = tmp_path / "home", tmp_path / "project"
+    project.mkdir()
+    return Place(home, project, sealed_environment(home, fake_api.url))
+
+
+@pytest.fixture
+def run_claude(claude: Path, place: Place) -> RunClaude:
+    """Runs the client in the test's project: ``run_claude("-p", "hello", EXTRA="variable")``."""
+
+    def run(*words: str, deadline_s: float = 180, **variables: str) -> Ran:
+        environment = {**place.environment, **variables}
+        return run_program([str(claude), *words], environment, place.project, deadline_s=deadline_s)
+
+    return run

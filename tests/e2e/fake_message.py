@@ -1,0 +1,76 @@
+"""What the scripted model answers, in the API's own shapes."""
+
+import json
+import uuid
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+
+class Say(NamedTuple):
+    """The model answers with text and ends its turn. ``tokens`` is the usage it reports."""
+
+    text: str
+    tokens: int | None = None
+
+
+class Use(NamedTuple):
+    """The model calls a tool. ``tokens`` is the usage it reports."""
+
+    tool: str
+    arguments: dict[str, Any]
+    tokens: int | None = None
+
+
+class Fail(NamedTuple):
+    """The API answers with an error."""
+
+    status: int
+    message: str = "scripted failure"
+
+
+Step = Say | Use | Fail
+
+
+def as_message(step: Say | Use, model: str | None, tokens: int) -> dict[str, Any]:
+    """Return *step* as the API's message."""
+    if isinstance(step, Use):
+        block = {
+            "type": "tool_use",
+            "id": f"toolu_{uuid.uuid4().hex}",
+            "name": step.tool,
+            "input": step.arguments,
+        }
+    else:
+        block = {"type": "text", "text": step.text}
+    return {
+        "id": f"msg_{uuid.uuid4().hex}",
+        "type": "message",
+        "role": "assistant",
+        "model": model,
+        "content": [block],
+        "stop_reason": "tool_use" if isinstance(step, Use) else "end_turn",
+        "stop_sequence": None,
+        "usage": {
+            "input_tokens": tokens,
+            "cache_creation_input_tokens": 0,
+            "cache_read_input_tokens": 0,
+            "output_tokens": 10,
+        },
+    }
+
+
+def as_events(message: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield the events by which *message* is streamed."""
+    (block,) = message["content"]
+    yield {"type": "message_start", "message": {**message, "content": [], "stop_reason": None}}
+    if block["type"] == "tool_use":
+        yield {"type": "content_block_start", "index": 0, "content_block": {**block, "input": {}}}
+        delta = {"type": "input_json_delta", "partial_json": json.dumps(block["input"])}
+    else:
+        yield {"type": "content_block_start", "index": 0, "content_block": {**block, "text": ""}}
+        delta = {"type": "text_delta", "text": block["text"]}
+    yield {"type": "content_block_delta", "index": 0, "delta": delta}
+    yield {"type": "content_block_stop", "index": 0}
+    ending = {"stop_reason": message["stop_reason"], "stop_sequence": None}
+    yield {"type": "message_delta", "delta": ending, "usage": message["usage"]}
+    yield {"type": "message_stop"}
