@@ -116,11 +116,12 @@ class FoundBlock(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A block as found in a text: its value, or why it has none.
 
     ``digest`` tells one wording from another; ``line`` is where the body starts, counted from 1;
-    ``text`` is the body as written when there is no value to keep instead.
+    ``ordinal`` counts the text's blocks from 0; ``text`` is the body as written, when it has no value.
     """
 
     line: int
     digest: str
+    ordinal: int = 0
     block: Block | None = None
     text: str = ""
     violations: tuple[Violation, ...] = ()

@@ -55,7 +55,7 @@ def blocks_in_markdown(text: str, path: str = "") -> list[FoundBlock]:
         parsed += body.end - body.start
         checked = _checked(text, body, parsed)
         if not checked.is_template:
-            found.append(_found(text, body, checked, layout, path))
+            found.append(_found(text, body, checked, task_of(layout, body.start, path), len(found)))
     return found
 
 
@@ -136,15 +136,16 @@ def _checked(text: str, body: Body, parsed: int) -> Checked:
     return check_body(text[body.start : body.end], line)
 
 
-def _found(text: str, body: Body, checked: Checked, layout: Layout, path: str) -> FoundBlock:
+def _found(text: str, body: Body, checked: Checked, task: Task, ordinal: int) -> FoundBlock:
     raw = "" if checked.block else text[body.start : min(body.end, body.start + LARGEST_BODY)].strip()
     return FoundBlock(
         line=_line(text, body.start),
+        ordinal=ordinal,
         digest=digest(raw or _encode(checked.block).decode()),
         block=checked.block,
         text=raw,
         violations=checked.violations,
-        task=task_of(layout, body.start, path),
+        task=task,
         completeness=checked.completeness,
         missing=checked.missing,
     )

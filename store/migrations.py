@@ -14,6 +14,7 @@ from sqlite_utils.migrations import Migrations
 from flowd.config.errors import StoreError
 from flowd.store import schema
 from flowd.store.database import Database
+from flowd.store.knowledge_schema import create_knowledge
 
 BACKUPS_KEPT = 3
 
@@ -166,6 +167,12 @@ def _threads(tables: Tables) -> None:
         )"""
     )
     tables.execute("create index if not exists idx_handoff_entries_handoff on handoff_entries(handoff_id)")
+
+
+@migrations(name="0002_knowledge")
+def knowledge(tables: Tables) -> None:
+    """The knowledge graph with its full-text index, and the blocks it is made from."""
+    create_knowledge(tables)
 
 
 def migrate(path: Path) -> None:
