@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 TOOLS = Path(__file__).parents[2] / ".e2e"
 CLAUDE_CODE = "@anthropic-ai/claude-code@2.1.326"
+NODE = "node@22"
 INSTALL_DEADLINE_S = 900
 RUN_DEADLINE_S = 180
 
@@ -46,6 +47,12 @@ def install_claude() -> Path:
     modules = install(CLAUDE_CODE)
     (binary,) = modules.glob("@anthropic-ai/claude-code-*/claude")
     return binary
+
+
+def install_node() -> Path:
+    """Return a node new enough for the protocol's own tools, whatever this machine has."""
+    modules = install(NODE)
+    return next(modules.glob("node/bin/node"))
 
 
 def sealed_environment(home: Path, api_url: str = "") -> dict[str, str]:

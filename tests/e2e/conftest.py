@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.e2e.client import Ran, has_npm, install_claude, run_program, sealed_environment
+from tests.e2e.client import Ran, has_npm, install_claude, install_node, run_program, sealed_environment
 from tests.e2e.fake_api import FakeApi
 
 
@@ -27,6 +27,14 @@ def claude() -> Path:
     if not has_npm():
         pytest.skip("npm is needed to install Claude Code")
     return install_claude()
+
+
+@pytest.fixture(scope="session")
+def node() -> Path:
+    """A recent node."""
+    if not has_npm():
+        pytest.skip("npm is needed to install node")
+    return install_node()
 
 
 @pytest.fixture
