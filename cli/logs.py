@@ -73,7 +73,7 @@ def _new_lines(file: Path, stream: TextIO) -> Iterator[str]:
         if line:
             yield line
         elif _rotated(file, stream):
-            stream = file.open(encoding="utf-8", errors="replace")  # noqa: SIM115 followed until the end
+            stream = file.open(encoding="utf-8", errors="replace")
         else:
             time.sleep(LOOK_S)
 

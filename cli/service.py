@@ -52,7 +52,7 @@ def start(paths: Paths) -> StartResult:
         raise FlowdError(
             "flowd could not start", hint="the lines above say why; `flowd doctor` checks the rest"
         )
-    return StartResult(Started.NOW, _wait_until_answering(paths))
+    return StartResult(Started.NOW, wait_until_answering(paths))
 
 
 def stop(paths: Paths) -> Stopped:
@@ -71,7 +71,8 @@ def stop(paths: Paths) -> Stopped:
     )
 
 
-def _wait_until_answering(paths: Paths) -> int:
+def wait_until_answering(paths: Paths) -> int:
+    """Return the pid of the daemon once its socket answers; raise when it does not in time."""
     deadline = time.monotonic() + START_DEADLINE_S
     while time.monotonic() < deadline:
         try:

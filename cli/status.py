@@ -9,13 +9,12 @@ import msgspec
 
 from flowd import __version__
 from flowd.cli.funnel import EXIT_COULD_NOT, EXIT_NOT_RUNNING
-from flowd.cli.tables import ago, home_relative, paint, size, table
+from flowd.cli.status_page import page
 from flowd.config.errors import NotRunningError
 from flowd.config.paths import resolve_paths
 from flowd.daemon.control_client import ask
 from flowd.daemon.lock import control_socket, running_holder
 
-SESSIONS_SHOWN = 10
 EXAMPLES = """\
 examples:
   flowd status                  a page for people
@@ -80,73 +79,3 @@ def _print(status: dict[str, Any], *, as_json: bool, clear: bool) -> None:
     else:
         print(f"flowd: {status['error']}\n  {status['hint']}", file=sys.stderr)
     sys.stdout.flush()
-
-
-def page(status: dict[str, Any]) -> list[str]:
-    """Return the status as lines for people."""
-    return [*_head(status), "", *_sessions(status), "", *_sinks(status), "", *_foot(status)]
-
-
-def _head(status: dict[str, Any]) -> list[str]:
-    word = paint("healthy", "green") if status["healthy"] else paint("degraded", "yellow")
-    lines = [
-        f"flowd {status['version']}  {word}  pid {status['pid']}  up since {ago(status['started_at'])}"
-        f"  last progress {ago(status['last_progress_at'])}"
-    ]
-    lines += [f"  ! {reason}" for reason in status["reasons"]]
-    if status["cli_version"] != status["version"]:
-        lines.append(f"  ! this command is {status['cli_version']}: run `flowd restart`")
-    if status["catching_up"]:
-        lines.append(f"  catching up: {status['waiting_files']} files to go")
-    return lines
-
-
-def _sessions(status: dict[str, Any]) -> list[str]:
-    sessions = status["sessions"]
-    if not sessions:
-        return ["no session seen yet"]
-    rows = [("SESSION", "STATE", "ACTIVE", "LAG", "PROJECT")]
-    rows += [
-        (
-            line["session_id"][:8],
-            line["phase"],
-            ago(line["last_activity_at"]),
-            size(line["lag_bytes"]),
-            home_relative(line["project"]) or "-",
-        )
-        for line in sessions[:SESSIONS_SHOWN]
-    ]
-    more = status["sessions_tracked"] - min(len(sessions), SESSIONS_SHOWN)
-    return [*table(rows, shrink=4), *([f"and {more} more"] if more > 0 else [])]
-
-
-def _sinks(status: dict[str, Any]) -> list[str]:
-    rows = [("SINK", "CURSOR", "QUEUE", "DELIVERED", "LAST SUCCESS", "LAST ERROR")]
-    rows += [
-        (
-            sink["name"],
-            str(sink["cursor"]),
-            str(sink["queue"]),
-            str(sink["delivered"]),
-            ago(sink["last_success_at"]),
-            sink["last_error"] or "-",
-        )
-        for sink in status["sinks"]
-    ]
-    return table(rows, shrink=5)
-
-
-def _foot(status: dict[str, Any]) -> list[str]:
-    counts, watches, process, store = (status[key] for key in ("counts", "watches", "process", "store"))
-    troubles = ", ".join(f"{value} {name.replace('_', ' ')}" for name, value in counts["troubles"].items())
-    unread = status["threads_unread"]
-    return [
-        f"captured {counts['captured']} records of {counts['transcripts']} transcripts"
-        f" ({size(counts['bytes'])}), stored {counts['stored']} facts",
-        f"troubles survived: {troubles or 'none'}",
-        f"watches {watches['held']} of {watches['asked']} held, {watches['polled']} polled"
-        f"  |  threads {status['threads_active']} active,"
-        f" unread {unread.get('chat', 0)} chat, {unread.get('code', 0)} code",
-        f"memory {size(process['rss_bytes'])}, {process['open_files']} files,"
-        f" {process['children']} children  |  core.db {size(store['size_bytes'])} {store['condition']}".rstrip(),
-    ]

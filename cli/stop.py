@@ -12,7 +12,7 @@ def add_parser(subparsers: Any) -> None:
     parser = subparsers.add_parser(
         "stop",
         help="stop it",
-        description="Stop flowd: it stores what it has read and finishes what is due; after 6 s it is killed.",
+        description="Stop flowd: it stores what it has read and finishes what is due; killed after 6 s.",
     )
     parser.set_defaults(run=run)
 

@@ -2,6 +2,7 @@
 
 import os
 import sys
+import textwrap
 import time
 from collections.abc import Sequence
 
@@ -9,7 +10,7 @@ WIDTH = 80
 
 
 def table(rows: Sequence[Sequence[str]], *, shrink: int = 0) -> list[str]:
-    """Return *rows* (the first is the head) as aligned lines; column *shrink* gives way when they are too wide."""
+    """Return *rows* (the first is the head) as aligned lines; column *shrink* gives way to fit the width."""
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     excess = sum(widths) + 2 * (len(widths) - 1) - WIDTH
     if excess > 0:
@@ -27,6 +28,11 @@ def shorten(text: str, width: int) -> str:
     if "/" in text:
         return "…" + text[len(text) - width + 1 :]
     return text[: width - 1] + "…"
+
+
+def wrapped(text: str, *, first: str, rest: str) -> list[str]:
+    """Return *text* in lines that fit the width, the first and the others each with their own indent."""
+    return textwrap.wrap(text, WIDTH, initial_indent=first, subsequent_indent=rest) or [first.rstrip()]
 
 
 def ago(moment: float) -> str:

@@ -1,0 +1,30 @@
+"""``flowd uninstall``: undoes ``flowd install`` and leaves the data."""
+
+import argparse
+from typing import Any
+
+from flowd.cli.install_steps import steps
+from flowd.config.paths import resolve_paths
+
+
+def add_parser(subparsers: Any) -> None:
+    """Describe the verb."""
+    parser = subparsers.add_parser(
+        "uninstall",
+        help="undo install; your data stays",
+        description="Stop flowd and remove what `flowd install` wrote. What flowd remembers stays.",
+    )
+    parser.add_argument("--dry-run", action="store_true", help="show everything, change nothing")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Undo every step, the last one first."""
+    paths = resolve_paths()
+    for step in reversed(steps()):
+        step.uninstall(paths, arguments)
+    print("what flowd remembers stays where it is; delete it yourself if you want it gone:")
+    for place in dict.fromkeys((paths.data_dir, paths.state_dir, paths.config_file)):
+        if place.exists():
+            print(f"  {place}")
+    return 0
