@@ -1,0 +1,48 @@
+"""Checks of what ``flowd install`` sets up: the service, and the hooks of Claude Code."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from flowd.cli.doctor_finding import Case, Finding
+from flowd.cli.manager import manager_for
+from flowd.cli.program import this_program
+
+
+def check_service(case: Case, platform: str = sys.platform) -> Finding:
+    """Say whether flowd starts at login, with this interpreter and this environment."""
+    manager = manager_for(platform)
+    file = manager.unit_file
+    if not file.exists():
+        return Finding("service", "info", "flowd does not start at login", "flowd install")
+    if sys.executable not in file.read_text(encoding="utf-8", errors="replace"):
+        seen = f"{file} runs another interpreter than this one ({sys.executable})"
+        return Finding("service", "warning", seen, "flowd install")
+    if not manager.reachable():
+        return Finding("service", "info", f"{file} is there; {manager.name} is not reachable in this session")
+    if not manager.enabled():
+        return Finding("service", "warning", f"{file} is there but not enabled", "flowd install")
+    if file.read_text(encoding="utf-8", errors="replace") != manager.unit_text(this_program(case.paths)):
+        return Finding("service", "info", f"{file} differs from what this version writes", "flowd install")
+    return Finding("service", "ok", f"{file} is enabled and runs this interpreter")
+
+
+def check_hooks(case: Case) -> Finding:
+    """Say whether Claude Code calls flowd, which makes checkpoints prompter but is not needed."""
+    file = case.claude_dir / "settings.json"
+    try:
+        hooks = _hooks(file)
+    except (OSError, msgspec.DecodeError) as error:
+        return Finding("hooks", "warning", f"{file} cannot be read: {error}", f"check {file}")
+    if "flowd" in hooks:
+        return Finding("hooks", "ok", f"{file} calls flowd")
+    return Finding("hooks", "info", "not installed; flowd works without them", "flowd install --hooks")
+
+
+def _hooks(file: Path) -> str:
+    if not file.exists():
+        return ""
+    settings = msgspec.json.decode(file.read_bytes(), type=dict[str, Any])
+    return msgspec.json.encode(settings.get("hooks", {})).decode()
