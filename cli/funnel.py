@@ -27,6 +27,13 @@ class Parser(argparse.ArgumentParser):
         self.exit(EXIT_USAGE, f"{self.prog}: {message}\n  try: {self.prog} --help\n")
 
 
+class _Help(argparse.RawDescriptionHelpFormatter):
+    """Verbs and what they do side by side."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, max_help_position=18)
+
+
 def run_command(
     prog: str, about: str, epilog: str, verbs: Mapping[str, str], argv: Sequence[str] | None
 ) -> int:
@@ -54,9 +61,7 @@ def run_command(
 def _parser(
     prog: str, about: str, epilog: str, verbs: Mapping[str, str], arguments: list[str]
 ) -> argparse.ArgumentParser:
-    parser = Parser(
-        prog=prog, description=about, epilog=epilog, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = Parser(prog=prog, description=about, epilog=epilog, formatter_class=_Help)
     parser.add_argument("--version", action="version", version=f"{prog} {__version__}")
     subparsers = parser.add_subparsers(metavar="VERB", required=True)
     known = arguments[:1] if arguments and arguments[0] in verbs else list(verbs)
@@ -84,6 +89,7 @@ def _bug(prog: str, arguments: list[str], error: Exception) -> int:
         directory = resolve_paths().log_dir
         make_private_dir(directory)
         file = directory / f"bug-{time.strftime('%Y%m%dT%H%M%S')}.txt"
+        file.touch(mode=0o600)
         file.write_text(report, encoding="utf-8")
         where = f"a report was written to {file}"
     except OSError:

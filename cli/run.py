@@ -3,8 +3,10 @@
 import argparse
 import os
 import sys
+import time
 from typing import Any
 
+from flowd import __version__
 from flowd.config.paths import make_private_dir, resolve_paths
 
 
@@ -24,7 +26,7 @@ def add_parser(subparsers: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Be the daemon."""
     from flowd.config.live import LiveSettings
-    from flowd.daemon.lock import InstanceLock
+    from flowd.daemon.lock import Holder, InstanceLock
 
     paths = resolve_paths()
     settings = LiveSettings(paths.config_file)
@@ -34,6 +36,7 @@ def run(arguments: argparse.Namespace) -> int:
         lock.release()  # detaching closes every file; the lock is taken again on the other side
         _detach(paths.log_dir)
         lock.acquire()
+    lock.describe(Holder(os.getpid(), __version__, str(paths.socket), time.time()))
     os.umask(0o077)
     _live(paths, settings, lock, console=not arguments.detach)
     return 0

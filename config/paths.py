@@ -66,7 +66,10 @@ def claude_config_dir() -> Path:
 
 def make_private_dir(path: Path) -> None:
     """Create *path* and its missing parents readable by this user only."""
-    path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    # mkdir(parents=True) would give the parents the mode of the umask.
+    for directory in (*reversed(path.parents), path):
+        if not directory.is_dir():
+            directory.mkdir(mode=0o700, exist_ok=True)
 
 
 def _overridden(variable: str, default: str) -> Path:

@@ -1,6 +1,7 @@
 """The settings: defaults.yaml, overridden by the person's config.yaml, checked key by key."""
 
 import difflib
+import re
 from importlib import resources
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_type_hints
@@ -10,6 +11,7 @@ import msgspec
 from flowd.config.errors import SettingsError
 
 Positive = Annotated[float, msgspec.Meta(gt=0)]
+Patterns = Annotated[tuple[str, ...], msgspec.Meta(description="regular expressions")]
 Count = Annotated[int, msgspec.Meta(ge=0)]
 
 
@@ -68,7 +70,7 @@ class Serve(msgspec.Struct, frozen=True):
 class Redaction(msgspec.Struct, frozen=True):
     """What counts as a secret beyond the built-in patterns."""
 
-    patterns: tuple[str, ...]
+    patterns: Patterns
 
 
 class Log(msgspec.Struct, frozen=True):
@@ -104,9 +106,8 @@ def load_settings(config_file: Path) -> LoadedSettings:
     """Return the defaults overridden by *config_file*, or raise SettingsError naming the culprit."""
     values = _read_yaml(_defaults_text(), "defaults.yaml")
     origins = dict.fromkeys(_dotted_keys(values), "default")
-    if config_file.exists():
-        theirs = _read_yaml(_read_text(config_file), str(config_file))
-        _override(values, theirs, str(config_file), origins)
+    theirs = _read_yaml(_read_text(config_file), str(config_file))
+    _override(values, theirs, str(config_file), origins)
     try:
         return LoadedSettings(msgspec.convert(values, Settings), origins)
     except msgspec.ValidationError as error:
@@ -130,6 +131,8 @@ def _defaults_text() -> str:
 def _read_text(file: Path) -> str:
     try:
         return file.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return ""
     except (OSError, UnicodeDecodeError) as error:
         raise SettingsError(f"{file}: cannot be read: {error}", hint="check its permissions") from error
 
@@ -176,12 +179,19 @@ def _checked(file: str, section: str, key: str, value: Any) -> Any:
     kind = get_type_hints(struct, include_extras=True)[key]
     try:
         msgspec.convert(value, kind)
-    except msgspec.ValidationError as error:
+        if kind is Patterns:
+            _compile_all(value)
+    except (msgspec.ValidationError, re.error) as error:
         raise SettingsError(
             f"{file}: {section}.{key}: {value!r} is not valid: {error}",
             hint="`flowd config --defaults` shows every setting with its meaning",
         ) from error
     return value
+
+
+def _compile_all(patterns: list[str]) -> None:
+    for pattern in patterns:
+        re.compile(pattern)
 
 
 def _unknown_key(file: str, key: str, value: Any, known: list[str]) -> SettingsError:

@@ -2,12 +2,17 @@
 
 import fcntl
 import os
+import time
 from pathlib import Path
 
 import msgspec
 
 from flowd.config.errors import FlowdError
 from flowd.config.paths import Paths, make_private_dir
+
+# Whoever asks "who runs?" holds a shared lock for an instant; that instant must not refuse a start.
+PROBE_S = 0.2
+LOOK_S = 0.01
 
 
 class Holder(msgspec.Struct, frozen=True):
@@ -34,16 +39,14 @@ class InstanceLock:
         """Take the lock, or raise AlreadyRunningError naming the pid of who has it."""
         make_private_dir(self._path.parent)
         descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+        if not _take(descriptor):
             os.close(descriptor)
             holder = read_holder(self._path)
             who = f"pid {holder.pid}" if holder else "another process"
             raise AlreadyRunningError(
                 f"flowd is already running ({who})",
                 hint="`flowd status` asks it; `flowd restart` replaces it",
-            ) from None
+            )
         self._descriptor = descriptor
 
     def describe(self, holder: Holder) -> None:
@@ -86,3 +89,16 @@ def read_holder(path: Path) -> Holder | None:
         return msgspec.json.decode(path.read_bytes(), type=Holder)
     except (OSError, msgspec.DecodeError):
         return None
+
+
+def _take(descriptor: int) -> bool:
+    deadline = time.monotonic() + PROBE_S
+    while True:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() >= deadline:
+                return False
+            time.sleep(LOOK_S)
+        else:
+            return True
