@@ -1,12 +1,14 @@
 """The control socket: JSON lines in, JSON lines out, for this user only."""
 
 import os
+import queue
 import selectors
 import socket
 import struct
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,14 +22,27 @@ LONGEST_REQUEST = 4 << 20
 SEND_DEADLINE_S = 1.0
 
 Handler = Callable[[Mapping[str, Any]], Any]
+Answer = Callable[[bytes], None]
+DeferredHandler = Callable[[Mapping[str, Any], Answer], None]
 
 
 class ControlServer:
-    """Answers requests one after the other; every answer comes from what is at hand."""
+    """Answers requests one after the other; every answer comes from what is at hand.
 
-    def __init__(self, path: Path, handlers: Mapping[str, Handler]) -> None:
+    A deferred request is handed to its owner with a way to answer; the bytes it answers with are sent
+    as they are, and the connection is closed after them.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        handlers: Mapping[str, Handler],
+        deferred: Mapping[str, DeferredHandler] | None = None,
+    ) -> None:
         self._path = path
         self._handlers = handlers
+        self._deferred = deferred or {}
+        self._answered: queue.SimpleQueue[tuple[socket.socket, bytes]] = queue.SimpleQueue()
         self._listener = _listen(path)
         self._wake_in, self._wake_out = socket.socketpair()
         self._selector = selectors.DefaultSelector()
@@ -37,18 +52,20 @@ class ControlServer:
     def run(self) -> None:
         """Serve until closed."""
         self._selector.register(self._listener, selectors.EVENT_READ, self._accept)
-        self._selector.register(self._wake_out, selectors.EVENT_READ, None)
+        self._selector.register(self._wake_out, selectors.EVENT_READ, self._send_answers)
         try:
             while not self._closing:
                 for key, _ in self._selector.select():
-                    if key.data is not None:
-                        key.data(key.fileobj)
+                    key.data(key.fileobj)
         finally:
             self._release()
 
     def close(self) -> None:
         """Stop serving; may be called from any thread."""
         self._closing = True
+        self._wake()
+
+    def _wake(self) -> None:
         with suppress(OSError):
             self._wake_in.send(b"x")
 
@@ -73,15 +90,21 @@ class ControlServer:
             while (end := buffer.find(b"\n")) >= 0:
                 line = bytes(buffer[:end])
                 del buffer[: end + 1]
-                connection.sendall(self._answer(line) + b"\n")
+                answer = self._answer(line, connection)
+                if answer:
+                    connection.sendall(answer + b"\n")
         except OSError:
             received = b""
         if not received or len(buffer) > LONGEST_REQUEST:
             self._drop(connection)
 
-    def _answer(self, line: bytes) -> bytes:
+    def _answer(self, line: bytes, connection: socket.socket) -> bytes:
+        """Return the answer to *line*, nothing when its owner will give it later."""
         try:
             request = msgspec.json.decode(line, type=dict[str, Any])
+            if request.get("verb") in self._deferred:
+                self._deferred[request["verb"]](request, partial(self._answer_later, connection))
+                return b""
             handler = self._handlers.get(str(request.get("verb")))
             if handler is None:
                 raise FlowdError(
@@ -93,6 +116,19 @@ class ControlServer:
         except Exception as error:  # noqa: BLE001 one bad request must not end the part
             log.exception("control_request_failed", error=str(error))
             return _refusal(f"{type(error).__name__}: {error}", "see `flowd logs`")
+
+    def _answer_later(self, connection: socket.socket, answer: bytes) -> None:
+        self._answered.put((connection, answer))
+        self._wake()
+
+    def _send_answers(self, wake: socket.socket) -> None:
+        wake.recv(4096)
+        while not self._answered.empty():
+            connection, answer = self._answered.get()
+            if connection in self._buffers:
+                with suppress(OSError):
+                    connection.sendall(answer)
+                self._drop(connection)
 
     def _drop(self, connection: socket.socket) -> None:
         self._selector.unregister(connection)

@@ -27,7 +27,7 @@ class Pipeline:
         self._load_memory = load_memory
         self._places = places
         self._memories: OrderedDict[str, SessionMemory] = OrderedDict()
-        self._touched: dict[str, float] = {}
+        self._moved: set[str] = set()
 
     def take(self, source: Source, chunk: Chunk, batch: Batch) -> None:
         """Feed *chunk* to its session's memory and move *source* on, all within *batch*."""
@@ -46,35 +46,52 @@ class Pipeline:
     def start_over(self, session_id: str) -> None:
         """Forget what was remembered of a session whose transcript begins anew."""
         self._memories[session_id] = SessionMemory()
-        self._touched[session_id] = time.time()
+        self._moved.add(session_id)
 
     def vanish(self, source: Source, batch: Batch) -> None:
         """Record that *source* is gone from disk, with what was kept of it."""
-        source.state = "vanished"
         batch.add_source(source)
         batch.counters["vanished"] += 1
         if source.is_subagent or not source.session_id:
             return
         now = time.time()
-        state = self._state(source.session_id, vanished_at=now, touched_at=source.mtime_ns / 1e9)
+        state = self.state(source.session_id, vanished_at=now)
         body = TranscriptVanished(source.path, source.offset, source.records)
         key = f"{source.session_id}:vanished:{source.id}:{source.offset}"
         batch.facts.append(Fact(key, source.session_id, state.project, now, body))
         batch.facts.append(state_fact(state))
 
+    def touch(self, session_id: str) -> None:
+        """Have the session's state told anew: something about its file has changed."""
+        self._moved.add(session_id)
+
     def move_branch(self, branch: str, session_ids: list[str]) -> None:
         """Take it that these sessions now work on *branch*, until a record says otherwise."""
         for session_id in session_ids:
             self._memory(session_id).part("activity").branch = branch
-            self._touched.setdefault(session_id, 0.0)
+            self._moved.add(session_id)
+
+    def end(self, session_id: str, at: float) -> None:
+        """Take it that the session is over; a later record says otherwise by its time."""
+        self._memory(session_id).part("lifecycle").ended_at = at
+        self._moved.add(session_id)
+
+    def state(self, session_id: str, **known: float) -> SessionState:
+        """Return the session's present state; *known* are fields that the caller knows better."""
+        memory = self._memory(session_id)
+        return memory.state(session_id, self._place(memory), **known)
+
+    def knows(self, session_id: str) -> bool:
+        """Say whether any record of the session was ever read."""
+        return bool(self._memory(session_id).part("activity").records)
 
     def finish(self, batch: Batch) -> None:
         """Add the present state of every session that *batch* moved."""
-        touched, self._touched = self._touched, {}
-        for session_id, touched_at in touched.items():
+        moved, self._moved = self._moved, set()
+        for session_id in moved:
             batch.memories[session_id] = self._memory(session_id).saved()
             try:
-                batch.facts.append(state_fact(self._state(session_id, touched_at=touched_at)))
+                batch.facts.append(state_fact(self.state(session_id)))
             except Exception as error:  # noqa: BLE001 same: the session keeps its last good state
                 batch.counters["extractor_errors"] += 1
                 log.error("state_failed", session=session_id, error=repr(error), exc_info=True)
@@ -84,7 +101,7 @@ class Pipeline:
     def forget_all(self) -> None:
         """Drop every memory that may be ahead of what is stored."""
         self._memories.clear()
-        self._touched.clear()
+        self._moved.clear()
 
     def _adopt(self, source: Source, decoded: Decoded) -> None:
         if not source.session_id:  # a subagent beside the sessions: its records name the parent
@@ -105,8 +122,9 @@ class Pipeline:
         if notes:
             project = self._place(memory).root
             batch.facts.extend(_fact(note, source.session_id, project) for note in notes)
-        touched_at = source.mtime_ns / 1e9
-        self._touched[source.session_id] = max(touched_at, self._touched.get(source.session_id, 0.0))
+        activity = memory.part("activity")
+        activity.touched_at = max(activity.touched_at, source.mtime_ns / 1e9)
+        self._moved.add(source.session_id)
 
     def _memory(self, session_id: str) -> SessionMemory:
         memory = self._memories.get(session_id)
@@ -116,10 +134,6 @@ class Pipeline:
             self._memories[session_id] = memory
         self._memories.move_to_end(session_id)
         return memory
-
-    def _state(self, session_id: str, **known: float) -> SessionState:
-        memory = self._memory(session_id)
-        return memory.state(session_id, self._place(memory), **known)
 
     def _place(self, memory: SessionMemory) -> Place:
         activity = memory.part("activity")

@@ -1,16 +1,20 @@
 """The reader: the one thread that reads transcripts and writes the journal."""
 
 import os
+import stat
 import sys
 import time
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 from flowd.config.errors import StoreError
 from flowd.config.logs import log
 from flowd.daemon.branches import Branches
+from flowd.daemon.checkpointer import Checkpointer
 from flowd.daemon.hints import Hints
+from flowd.daemon.hook_input import HookInput
 from flowd.daemon.identity import KnownFiles, Recognised
 from flowd.daemon.pipeline import Pipeline
 from flowd.daemon.places import Places
@@ -22,14 +26,25 @@ from flowd.daemon.watcher import Watcher
 from flowd.extractors.session import StaleMemoryError
 from flowd.extractors.transcript_paths import TranscriptName, transcript_name
 from flowd.handoff.git_files import read_branch
-from flowd.store.facts import Fact, SessionState, StateChanged, WentIdle, latest_activity
+from flowd.store.facts import (
+    Fact,
+    SessionEnded,
+    SessionState,
+    StateChanged,
+    Trigger,
+    WentIdle,
+    latest_activity,
+)
 from flowd.store.idle import IdleTable, Pause
 from flowd.store.journal import Batch, Journal
+from flowd.store.schema import made_at
 from flowd.store.sources import Source
 
 BATCH_BYTES = 8 << 20
 MISSING_GRACE_S = 1.0
 LIVE_S = 86_400.0
+STOPS_KEPT = 5
+HOOK_TRIGGERS: dict[str, Trigger] = {"PreCompact": "precompact", "Stop": "stop", "SessionEnd": "session-end"}
 CATCHING_UP_SWITCH_S = 0.0002
 USUAL_SWITCH_S = 0.005
 
@@ -64,8 +79,12 @@ class Reader:
         self._branches = Branches(watcher)
         self._on_commit = on_commit
         self._lines = LineReader()
-        self._pipeline = Pipeline(self._journal.memory, Places())
+        places = Places()
+        self._pipeline = Pipeline(self._journal.memory, places)
+        self._checkpointer = Checkpointer(self._pipeline, places)
+        self._made_at = 0.0
         self._missing: set[str] = set()
+        self._unreadable: set[str] = set()
         self._batch = Batch()
         self._idle = IdleTable(gate.database)
         self._known = KnownFiles([])
@@ -114,8 +133,41 @@ class Reader:
         minutes = int((time.time() - pause.last_activity_at) // 60)
         key = f"{pause.session_id}:idle:{pause.last_activity_at}"
         self._batch.facts.append(Fact(key, pause.session_id, pause.project, time.time(), WentIdle(minutes)))
+        self._with_memory(
+            pause.session_id, partial(self._checkpointer.make, pause.session_id, "idle", self._batch)
+        )
         self._commit()
         self._idle.told(pause)
+
+    def on_hook(self, hook: HookInput, done: Callable[[], None]) -> None:
+        """Take what a hook announces: read the transcript up to now, keep the moment, then say *done*."""
+        try:
+            for path in (hook.transcript_path, hook.agent_transcript_path):
+                if path:
+                    self._look(os.path.realpath(os.path.expanduser(path)))  # noqa: PTH111 a string is wanted
+            if hook.session_id:
+                self._with_memory(hook.session_id, partial(self._keep_moment, hook))
+            self._commit()
+        finally:
+            done()
+
+    def _keep_moment(self, hook: HookInput) -> None:
+        trigger = HOOK_TRIGGERS.get(hook.hook_event_name)
+        if hook.hook_event_name == "SessionEnd":
+            now = time.time()
+            self._pipeline.end(hook.session_id, now)
+            key = f"{hook.session_id}:ended:{now}"
+            self._batch.facts.append(Fact(key, hook.session_id, "", now, SessionEnded(hook.reason)))
+        if trigger is not None:
+            message = hook.last_assistant_message
+            self._checkpointer.make(hook.session_id, trigger, self._batch, message=message, cwd=hook.cwd)
+
+    def _with_memory(self, session_id: str, action: Callable[[], None]) -> None:
+        """Run *action*; when the session's memory is of an older format, rebuild it instead."""
+        try:
+            action()
+        except StaleMemoryError as error:
+            self._rebuild(session_id, error)
 
     def _live(self) -> None:
         try:
@@ -129,6 +181,8 @@ class Reader:
 
     def _load(self) -> None:
         self._known = KnownFiles(self._journal.sources())
+        self._made_at = made_at(self._gate.database)
+        self._journal.prune(STOPS_KEPT)
         self.totals = self._journal.counters()
         for state in self._journal.latest_states(SESSIONS_SHOWN):
             self._show(state, 0, latest_activity(state))
@@ -168,14 +222,22 @@ class Reader:
         except FileNotFoundError:
             self._miss(path)
             return
-        except OSError as error:
-            self._batch.counters["unreadable"] += 1
-            log.warning("transcript_unreadable", path=path, error=str(error))
+        except (OSError, ValueError) as error:
+            self._pass_over(path, error)
             return
         try:
             self._read(path, name, descriptor)
+        except OSError as error:
+            self._pass_over(path, error)
         finally:
             os.close(descriptor)
+
+    def _pass_over(self, path: str, error: Exception) -> None:
+        """Count a transcript that cannot be read, and say so once."""
+        if path not in self._unreadable:
+            self._unreadable.add(path)
+            self._batch.counters["unreadable"] += 1
+            log.warning("transcript_unreadable", path=path, error=str(error))
 
     def _look_elsewhere(self, path: str) -> None:
         """Look at what is no transcript: HEAD of a project's git, or a directory that has appeared."""
@@ -189,6 +251,9 @@ class Reader:
 
     def _read(self, path: str, name: TranscriptName, descriptor: int) -> None:
         status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            raise OSError(f"not a regular file: {path}")
+        self._unreadable.discard(path)
         recognised = self._known.recognise(path, name, descriptor, status)
         if recognised is None:
             return
@@ -231,20 +296,26 @@ class Reader:
         self._batch.counters[event] += 1
         self._batch.add_source(source)
         log.info("transcript_" + event, path=source.path, offset=source.offset)
-        if source.offset == 0 and not source.is_subagent:
+        if source.is_subagent or not source.session_id:
+            return
+        if source.offset == 0:
             self._pipeline.start_over(source.session_id)
+        else:
+            self._pipeline.touch(source.session_id)
 
     def _miss(self, path: str) -> None:
         """Take a missing file as vanished only when it is still missing a moment later."""
         source = self._known.by_path.get(path)
         if source is None:
+            self._missing.discard(path)
             return
-        if path not in self._missing:
+        # While older changes wait, one of them may be this file under its new name.
+        if path not in self._missing or self._hints.has_backlog:
             self._missing.add(path)
             self._hints.put_later(path, MISSING_GRACE_S)
             return
         self._missing.discard(path)
-        del self._known.by_path[path]
+        self._known.vanish(source)
         try:
             self._pipeline.vanish(source, self._batch)
         except StaleMemoryError:
@@ -265,6 +336,7 @@ class Reader:
 
     def _commit(self) -> None:
         self._pipeline.finish(self._batch)
+        self._checkpointer.make_missed(self._batch, self._made_at)
         if not self._batch:
             return
         batch, self._batch = self._batch, Batch()
@@ -278,7 +350,7 @@ class Reader:
         now = time.time()
         self.totals = dict(Counter(self.totals) + batch.counters)
         lags = {
-            source.session_id: source.size - source.offset
+            source.session_id: max(0, source.size - source.offset)
             for source in batch.sources.values()
             if not source.is_subagent
         }

@@ -40,10 +40,15 @@ def tail_digest(last_bytes: bytes) -> bytes:
     return hashlib.blake2b(last_bytes[-TAIL_BYTES:], digest_size=8).digest() if last_bytes else b""
 
 
+def tail_before(descriptor: int, offset: int) -> bytes:
+    """Return the digest of the bytes that now stand before *offset*."""
+    window = min(TAIL_BYTES, offset)
+    return tail_digest(os.pread(descriptor, window, offset - window))
+
+
 def still_the_same(descriptor: int, offset: int, tail: bytes) -> bool:
     """Say whether the bytes before *offset* are those that were read when *tail* was made."""
-    window = min(TAIL_BYTES, offset)
-    return tail_digest(os.pread(descriptor, window, offset - window)) == tail
+    return tail_before(descriptor, offset) == tail
 
 
 def line_boundary_before(descriptor: int, size: int) -> int:
@@ -98,5 +103,4 @@ def _chunk(data: bytes, offset: int, descriptor: int) -> Chunk:
     next_offset = offset + len(data)
     if len(data) >= TAIL_BYTES or offset == 0:
         return Chunk(data, next_offset, tail_digest(data))
-    window = min(TAIL_BYTES, next_offset)
-    return Chunk(data, next_offset, tail_digest(os.pread(descriptor, window, next_offset - window)))
+    return Chunk(data, next_offset, tail_before(descriptor, next_offset))

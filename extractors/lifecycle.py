@@ -21,6 +21,7 @@ class Memory(msgspec.Struct):
     title: str = ""
     title_is_persons: bool = False
     last: str = ""
+    ended_at: float = 0.0
 
 
 def feed(memory: Memory, record: Record, line: int) -> Iterable[Note]:
@@ -48,6 +49,7 @@ def describe(memory: Memory, place: Place) -> dict[str, Any]:
         "title": memory.title,
         "compactions": memory.compactions,
         "compacted_at": seconds(memory.compacted),
+        "ended_at": memory.ended_at,
     }
 
 

@@ -4,7 +4,20 @@ from typing import Literal
 
 import msgspec
 
+from flowd.handoff.block import FoundBlock
+
 Status = Literal["in_progress", "completed", "blocked"]
+Trigger = Literal[
+    "precompact",
+    "idle",
+    "stop",
+    "session-end",
+    "manual",
+    "design-end",
+    "epic-start",
+    "epic-end",
+    "pre-finish",
+]
 
 
 class Insight(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -95,13 +108,72 @@ class TranscriptVanished(msgspec.Struct, frozen=True, tag="vanished"):
     records_kept: int
 
 
+class SessionEnded(msgspec.Struct, frozen=True, tag="ended"):
+    """The client said that the session is over."""
+
+    reason: str
+
+
+class Checkpointed(msgspec.Struct, frozen=True, tag="checkpoint"):
+    """The whole state at a moment worth keeping, under one id for every sink."""
+
+    id: str
+    trigger: Trigger
+    state: SessionState
+    message: str = ""
+
+
+class WordsSaid(msgspec.Struct, frozen=True, tag="words"):
+    """What a person said about a project's work; it outranks everything flowd finds out by itself."""
+
+    said: dict[str, str | list[str]]
+
+
+class Trusted(msgspec.Struct, frozen=True, tag="trusted"):
+    """A person accepted what a project's handoff.yaml says; ``digest`` is of the words accepted."""
+
+    digest: str
+
+
+class Injected(msgspec.Struct, frozen=True, tag="injected"):
+    """What a session was told at its start or after a compaction."""
+
+    source: str
+    text: str
+
+
+class BlockFound(msgspec.Struct, frozen=True, tag="block"):
+    """A structured handoff block, in a document or in conversation; an invalid one has its violations."""
+
+    found: FoundBlock
+    file: str = ""
+    record: str = ""
+
+
 class WentIdle(msgspec.Struct, frozen=True, tag="idle"):
     """Nothing happened in the session for longer than the idle setting."""
 
     minutes: int
 
 
-Body = StateChanged | WentIdle | Compacted | Titled | PullRequestLinked | AwaySummarised | TranscriptVanished
+Body = (
+    StateChanged
+    | BlockFound
+    | Checkpointed
+    | WordsSaid
+    | Trusted
+    | Injected
+    | SessionEnded
+    | WentIdle
+    | Compacted
+    | Titled
+    | PullRequestLinked
+    | AwaySummarised
+    | TranscriptVanished
+)
+
+# The newest fact of these kinds stands for all before it with the same key.
+REPLACING = (StateChanged, Checkpointed, WordsSaid, Trusted)
 
 
 class Fact(msgspec.Struct, frozen=True):

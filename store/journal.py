@@ -3,12 +3,12 @@
 import sqlite3
 import time
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 import msgspec
 
 from flowd.store.database import Database
-from flowd.store.facts import Body, Fact, SessionState, StateChanged
+from flowd.store.facts import REPLACING, Body, Fact, SessionState, StateChanged
 from flowd.store.sources import Source, load_sources, store_source
 
 _encode_body = msgspec.json.Encoder().encode
@@ -17,8 +17,8 @@ _decode_body = msgspec.json.Decoder(Body).decode
 _INSERT = (
     "insert or ignore into flow_facts (key, kind, session_id, project, at, body) values (?, ?, ?, ?, ?, ?)"
 )
-# The newest state of a session stands for all before it: the old row goes, the new one gets a new
-# sequence number, and the journal does not grow with the session.
+# Where the newest stands for all before it, the old row goes and the new one gets a new sequence
+# number: sinks see it, and the journal does not grow with the session.
 _REPLACE = _INSERT.replace("insert or ignore", "insert or replace")
 _COUNT = (
     "insert into flow_counters (name, value) values (?, ?) "
@@ -33,11 +33,20 @@ class Batch:
         self.sources: dict[int, Source] = {}
         self.memories: dict[str, bytes] = {}
         self.facts: list[Fact] = []
+        # Facts that give way where the same key is already known, though their kind replaces.
+        self.missed: list[Fact] = []
         self.counters: Counter[str] = Counter()
         self.bytes_read = 0
 
     def __bool__(self) -> bool:
         return bool(self.sources or self.facts or self.counters)
+
+    def statements(self) -> Iterator[tuple[Fact, str]]:
+        """Yield each fact with the statement that stores it."""
+        for fact in self.facts:
+            yield fact, _REPLACE if isinstance(fact.body, REPLACING) else _INSERT
+        for fact in self.missed:
+            yield fact, _INSERT
 
     def add_source(self, source: Source) -> None:
         """Have *source*'s position stored with this batch."""
@@ -57,8 +66,8 @@ class Journal:
             for source in batch.sources.values():
                 store_source(connection, source)
             _store_memories(connection, batch.memories)
-            for fact in batch.facts:
-                seq = _append(connection, fact)
+            for fact, statement in batch.statements():
+                seq = _append(connection, fact, statement)
                 batch.counters["facts"] += seq > 0
                 newest = seq or newest
             connection.executemany(_COUNT, batch.counters.items())
@@ -76,6 +85,37 @@ class Journal:
                 "select body from flow_memories where session_id = ?", (session_id,)
             ).fetchone()
         return row[0] if row else None
+
+    def append(self, *facts: Fact) -> int:
+        """Store facts that come from elsewhere than a transcript; return the newest sequence number."""
+        batch = Batch()
+        batch.facts.extend(facts)
+        return self.commit(batch)
+
+    def fact(self, key: str) -> Fact | None:
+        """Return the fact with *key*."""
+        return next(iter(self._facts("key = ?", (key,))), None)
+
+    def facts_of_session(self, session_id: str, kind: str) -> list[Fact]:
+        """Return a session's facts of one kind, oldest first."""
+        return self._facts("session_id = ? and kind = ? order by seq", (session_id, kind))
+
+    def states_of(self, project: str, repository: str, most: int) -> list[SessionState]:
+        """Return the latest states of a project's sessions; those of other worktrees of it come last."""
+        facts = self._facts(
+            "kind = 'state' and (project = ? or json_extract(body, '$.state.repository') = ?) "
+            "order by project = ? desc, at desc limit ?",
+            (project, repository, project, most),
+        )
+        return [fact.body.state for fact in facts if isinstance(fact.body, StateChanged)]
+
+    def _facts(self, where: str, values: tuple[object, ...]) -> list[Fact]:
+        with self._database.reading() as connection:
+            rows = connection.execute(
+                "select seq, key, session_id, project, at, body from flow_facts where " + where,  # noqa: S608 constants
+                values,
+            ).fetchall()
+        return [_fact(row) for row in rows]
 
     def facts_after(self, seq: int, most: int) -> list[Fact]:
         """Return up to *most* facts after *seq*, in order."""
@@ -95,6 +135,16 @@ class Journal:
             ).fetchall()
         bodies = [body_from_text(body) for (body,) in rows]
         return [body.state for body in bodies if isinstance(body, StateChanged)]
+
+    def prune(self, stops_kept: int) -> None:
+        """Drop all but the latest *stops_kept* turn-end checkpoints of each session."""
+        with self._database.transaction() as connection:
+            connection.execute(
+                "delete from flow_facts where seq in (select seq from (select seq, row_number() over "
+                "(partition by session_id order by seq desc) as place from flow_facts where "
+                "kind = 'checkpoint' and json_extract(body, '$.trigger') = 'stop') where place > ?)",
+                (stops_kept,),
+            )
 
     def newest(self) -> int:
         """Return the sequence number of the newest fact."""
@@ -126,8 +176,7 @@ def _store_memories(connection: sqlite3.Connection, memories: dict[str, bytes]) 
     )
 
 
-def _append(connection: sqlite3.Connection, fact: Fact) -> int:
-    statement = _REPLACE if isinstance(fact.body, StateChanged) else _INSERT
+def _append(connection: sqlite3.Connection, fact: Fact, statement: str) -> int:
     row = (fact.key, fact.kind, fact.session_id, fact.project, fact.at, body_text(fact.body))
     cursor = connection.execute(statement, row)
     return (cursor.lastrowid or 0) if cursor.rowcount > 0 else 0
