@@ -46,6 +46,10 @@ class Pipeline:
     def start_over(self, session_id: str) -> None:
         """Forget what was remembered of a session whose transcript begins anew."""
         self._memories[session_id] = SessionMemory()
+        self.touch(session_id)
+
+    def touch(self, session_id: str) -> None:
+        """Have the state of a session told anew: something befell its transcript."""
         self._moved.add(session_id)
 
     def vanish(self, source: Source, batch: Batch) -> None:
@@ -55,6 +59,9 @@ class Pipeline:
         if source.is_subagent or not source.session_id:
             return
         now = time.time()
+        if source.session_id in self._moved:  # its last state is the one without a transcript
+            self._moved.discard(source.session_id)
+            batch.memories[source.session_id] = self._memory(source.session_id).saved()
         state = self.state(source.session_id, vanished_at=now)
         body = TranscriptVanished(source.path, source.offset, source.records)
         key = f"{source.session_id}:vanished:{source.id}:{source.offset}"

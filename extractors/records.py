@@ -157,7 +157,8 @@ def _objects(line: bytes) -> Iterator[dict[str, Any]]:
             value, position = decoder.raw_decode(text, start)
         except (ValueError, RecursionError):
             return
-        yield value
+        # JavaScript cuts strings between the halves of an emoji; half a pair has no UTF-8.
+        yield json.loads(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
 
 
 def _lenient_record(value: dict[str, Any], decoded: Decoded) -> Record:
