@@ -150,7 +150,8 @@ def _matching(connection: sqlite3.Connection, query: Query, joint: str) -> list[
 
 def _match(query: Query, joint: str) -> str:
     """Return *query* in FTS5's language; a word also finds the words it begins."""
-    words = joint.join(f'"{word}"*' for word in _WORD.findall(query.words))
+    # One letter begins too many words to be worth asking for them.
+    words = joint.join(f'"{word}"{"*" * (len(word) > 1)}' for word in _WORD.findall(query.words))
     tags = [query.tag] if query.tag else []
     kinds = [f'facets : "{word}"' for word in facets(query.project, query.type, query.severity, tags).split()]
     said = [f"{{summary detail tags file}} : ({words})"] if words else []
