@@ -11,11 +11,13 @@ _OPTION = re.compile(
     re.IGNORECASE,
 )
 _ANSWER = re.compile(
-    r"^(?:option |let's go (?:for|with) |go (?:for|with) |number |#)?\(?([a-z]|\d{1,2})(?:\)|\.)?(?:,? (?:please|thanks))?[.!]?$",
+    r"^(?:option |let's go (?:for|with) |go (?:for|with) |number |#)?\(?([a-z]|\d{1,2})(?:\)|\.)?"
+    r"(?:,? (?:please|thanks))?[.!]?$",
     re.IGNORECASE,
 )
 _YES = re.compile(
-    r"^(?:yes|yep|yeah|y|sure|ok|okay|do it|go ahead|sounds good|looks good|approved?|lgtm|please do|agreed)\b[\w ,.!]*$",
+    r"^(?:yes|yep|yeah|y|sure|ok|okay|do it|go ahead|sounds good|looks good|approved?|lgtm|please do|agreed"
+    r"|continue|go on)\b[\w ,.!]*$",
     re.IGNORECASE,
 )
 
@@ -52,5 +54,5 @@ def _options(reply: str) -> dict[str, str]:
         found = _OPTION.match(line.strip())
         if found:
             key = (found.group(1) or found.group(3)).lower()
-            options[key] = cut(plain(found.group(2) or found.group(4)), 220)
+            options[key] = cut(plain(found.group(2) or found.group(4)).replace("**", ""), 220)
     return options

@@ -14,7 +14,7 @@ _HEADING = re.compile(
     r"^\s*(?:#+\s*)?(?:\*\*)?\d{1,2}\.\s+(?:\*\*)?([A-Z][A-Za-z &/]+?)(?:\*\*)?:(?:\*\*)?[ \t]*", re.MULTILINE
 )
 _ENDING = re.compile(
-    r"\n\s*(?:</summary>|Please continue the conversation|If you need specific details|Continue the conversation)"
+    r"\n\s*(?:</summary>|Please continue the conversation|If you need specific|Continue the conversation)"
 )
 _NOTHING = re.compile(r"^(?:none|no pending|n/a|nothing)\b", re.IGNORECASE)
 

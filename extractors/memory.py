@@ -61,6 +61,8 @@ class Memory(msgspec.Struct):
     recap: Said | None = None
     plan: Said | None = None
     plan_checks: list[str] = []
+    promised: list[str] = []
+    promised_at: int = 0
     summary: Summary | None = None
     turn: Turn = msgspec.field(default_factory=Turn)
     calls: dict[str, Call] = {}

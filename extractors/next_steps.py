@@ -3,27 +3,25 @@
 import re
 from typing import Any
 
+from flowd.extractors.choices import is_consent
+from flowd.extractors.goal import asked
+from flowd.extractors.listing import listed
 from flowd.extractors.memory import Memory
 from flowd.extractors.places import local
-from flowd.extractors.progress import status_of
+from flowd.extractors.progress import step_of
 from flowd.extractors.protocol import Place
 from flowd.extractors.questions import open_question
-from flowd.extractors.text import capitalised, cut, pieces, plain, sentences
+from flowd.extractors.text import capitalised, cut
 from flowd.extractors.todos import open_tasks
 
 KEPT = 8
 LENGTH = 200
+LIKENESS = 0.6
+FORGOTTEN_AFTER_REQUESTS = 4
 
-_HEADING = re.compile(
-    r"\b(?:next steps?|what's (?:left|next)|remaining|to ?do|follow[- ]ups?|still to do|action items)\b",
-    re.IGNORECASE,
-)
-_SENTENCE = re.compile(
-    r"^(?:next(?: step| up)?(?: when ready)?\b|remaining\b|todo\b|still to do\b|you(?:'ll| will)? (?:still )?need to\b)",
-    re.IGNORECASE,
-)
 _OFFER = re.compile(
-    r"^(?:would you like me to|do you want me to|want me to|shall i|should i|would you like to|ready to)\s+(?:also\s+|now\s+)?(.+?)\??$",
+    r"^(?:would you like me to|do you want me to|want me to|shall i|should i|would you like to|ready to)\s+"
+    r"(?:also\s+|now\s+)?(.+?)\??$",
     re.IGNORECASE,
 )
 
@@ -31,26 +29,11 @@ _OFFER = re.compile(
 def describe(memory: Memory, place: Place) -> dict[str, Any]:
     """Return what comes next, the nearest first."""
     steps: list[str] = []
-    for step in [*_said(memory), *_lacking(memory)]:
+    for step in [*_said(memory), *_lacking(memory), *_later(memory)]:
         short = capitalised(cut(local(step, place).strip(), LENGTH))
         if len(short) > 8 and not any(_alike(short, other) for other in steps):
             steps.append(short)
     return {"next": tuple(steps[:KEPT])}
-
-
-def listed(reply: str) -> list[str]:
-    """Return the steps that *reply* lists under a heading or in sentences about what is next."""
-    steps: list[str] = []
-    inside = False
-    for piece in pieces(reply):
-        text = plain(piece.text)
-        if piece.is_heading or text.endswith(":"):
-            inside = _HEADING.search(text) is not None
-        elif inside or (piece.is_item and _HEADING.search(piece.lead) is not None):
-            steps.append(text)
-        else:
-            steps += [sentence for sentence in sentences(text) if _SENTENCE.match(sentence)]
-    return steps
 
 
 def _said(memory: Memory) -> list[str]:
@@ -59,15 +42,11 @@ def _said(memory: Memory) -> list[str]:
     steps = open_tasks(memory.todo_list()) + memory.queued
     if turn.ended:
         steps += listed(turn.reply) + _offered(memory)
-    elif memory.prompt and status_of(memory) == "in_progress":
-        steps.append(f"Finish: {memory.prompt.text}")
-    if (
-        memory.recap
-        and "Next:" in memory.recap.text
-        and (memory.prompt is None or memory.recap.at > memory.prompt.at)
-    ):
+    else:
+        steps += [step_of(memory), f"Finish: {_task(memory)}" if _task(memory) else ""]
+    if memory.recap and "Next:" in memory.recap.text and not _since(memory, memory.recap.at):
         steps.append(memory.recap.text.partition("Next:")[2])
-    if memory.summary:
+    if memory.summary and not _since(memory, memory.summary.at):
         steps += [memory.summary.next_step, *memory.summary.pending]
     return steps
 
@@ -93,12 +72,32 @@ def _lacking(memory: Memory) -> list[str]:
     if memory.edited_at > (commit.at if commit else 0):
         steps.append("Commit the changes: the latest edits are not committed yet")
     elif commit and commit.at > memory.pushed_at:
-        steps.append(
-            f"Push {commit.branch or 'the branch'} and open a pull request: {commit.subject} is only local"
-        )
+        where = commit.branch or "the branch"
+        steps.append(f"Push {where} and open a pull request: {commit.subject.rstrip('.')} is only local")
     return steps
+
+
+def _later(memory: Memory) -> list[str]:
+    """Return the steps that were named earlier and not taken up since: promises, the plan's own checks."""
+    forgotten = _since(memory, memory.promised_at) > FORGOTTEN_AFTER_REQUESTS
+    steps = [] if forgotten or memory.turn.ended else memory.promised
+    if memory.summary and _since(memory, memory.summary.at):
+        steps = [*steps, *memory.summary.pending]
+    return [*steps, *memory.plan_checks] if memory.plan and not memory.check else steps
+
+
+def _since(memory: Memory, at: int) -> int:
+    return sum(request.at > at for request in memory.requests)
+
+
+def _task(memory: Memory) -> str:
+    """Return the request being worked on: a short prompt only when it asks for something."""
+    prompt = memory.prompt.text if memory.prompt else ""
+    if len(prompt.split()) > 1 and not is_consent(prompt):
+        return asked(prompt)
+    return asked(memory.requests[-1].text) if memory.requests else ""
 
 
 def _alike(one: str, other: str) -> bool:
     mine, theirs = set(one.lower().split()), set(other.lower().split())
-    return len(mine & theirs) > 0.6 * min(len(mine), len(theirs))
+    return len(mine & theirs) > LIKENESS * min(len(mine), len(theirs))

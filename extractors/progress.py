@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-from flowd.extractors.choices import question_in
+from flowd.extractors.choices import is_consent, question_in
 from flowd.extractors.goal import asked
 from flowd.extractors.memory import Memory
 from flowd.extractors.places import local
@@ -14,14 +14,18 @@ from flowd.store.facts import Status
 
 LENGTH = 200
 QUESTION_LENGTH = 95
+SHORTEST_REST = 40
+SENTENCES = 12
 
 OPENERS = re.compile(
-    r"^(?:all (?:\w+ )?(?:tests?|checks?|green|pass\w*|done|good)\b|tests? pass|here(?:'s| is| are)|summary\b|(?:great|perfect|excellent|done|good|nice|"
-    r"got it|sure|yes|no problem|absolutely|acknowledged|ok(?:ay)?)\b[^.!]{0,25}[.!]|you're (?:absolutely )?right)",
+    r"^(?:all (?:\w+ )?(?:tests?|checks?|green|pass\w*|done|good)\b|tests? pass|here(?:'s| is| are)|summary\b"
+    r"|(?:great|perfect|excellent|done|good|nice|got it|sure|yes|no problem|absolutely|acknowledged|okay|ok)"
+    r"\b[^.!]{0,25}[.!]|you're (?:absolutely )?right)",
     re.IGNORECASE,
 )
 INTENT = re.compile(
-    r"^(?:now |next,? |first,? |then |so )?(?:let me(?: also| now)?|let's|i'll(?: now| also)?|i(?:'m| am) going to|i need to|now to)\s+",
+    r"^(?:now |next,? |first,? |then |so )?"
+    r"(?:let me(?: also| now)?|let's|i'll(?: now| also)?|i(?:'m| am) going to|i need to|now to)\s+",
     re.IGNORECASE,
 )
 
@@ -34,7 +38,7 @@ def describe(memory: Memory, place: Place) -> dict[str, Any]:
 
 
 def status_of(memory: Memory) -> Status:
-    """Return completed when the last request is done and nothing is pending, blocked while the person is asked."""
+    """Return completed when the last request is done and nothing pends, blocked while the person is asked."""
     turn = memory.turn
     if memory.open_question:
         return "blocked"
@@ -45,18 +49,17 @@ def status_of(memory: Memory) -> Status:
     return "in_progress" if open_tasks(memory.todo_list()) else "completed"
 
 
-def told(reply: str) -> list[str]:
-    """Return the sentences of a reply that say something, in order."""
-    found: list[str] = []
-    for piece in pieces(reply):
-        if piece.is_heading:
-            continue
-        for sentence in sentences(plain(piece.text)):
-            if not OPENERS.match(sentence):
-                found.append(sentence)
-        if len(found) > 12:
-            break
-    return found
+def step_of(memory: Memory) -> str:
+    """Return the step at hand: the running to-do, what the last reply meant to do, the call being made."""
+    turn = memory.turn
+    running = [task.subject for task in memory.todo_list() if task.status == "in_progress"]
+    meant = _intent(turn.reply)
+    parts = [cut(running[0], 80)] if running else []
+    if meant:
+        parts.append(cut(meant, 70 if parts else 120))
+    if turn.doing and not (running and meant):
+        parts.append(cut(turn.doing, 70))
+    return capitalised("; ".join(part.rstrip(".:;") for part in parts))
 
 
 def _now(memory: Memory) -> str:
@@ -74,36 +77,33 @@ def _finished(reply: str) -> str:
     """Return what a closing reply reports, and what it asks."""
     question = cut(question_in(reply), QUESTION_LENGTH)
     room = LENGTH - len(question) - 1 if question else LENGTH
-    report = _joined([sentence for sentence in told(reply) if not sentence.endswith("?")], room)
+    report = _joined([sentence for sentence in _told(reply) if not sentence.endswith("?")], room)
     return f"{report} {question}".strip()
+
+
+def _told(reply: str) -> list[str]:
+    """Return the first sentences of a reply that say something."""
+    found: list[str] = []
+    for piece in pieces(reply):
+        if not piece.is_heading:
+            found += [one for one in sentences(plain(piece.text)) if not OPENERS.match(one)]
+        if len(found) > SENTENCES:
+            break
+    return found
 
 
 def _under_way(memory: Memory) -> str:
     """Return the step at hand, and the request it serves."""
-    step = _step(memory)
+    step = step_of(memory)
     prompt = _prompt(memory)
     if not step:
         return cut(f"Working on: {prompt}", LENGTH)
-    room = LENGTH - len(step) - 6
-    return f"{step} — for: {cut(prompt, room)}" if prompt and room > 30 else step
-
-
-def _step(memory: Memory) -> str:
-    turn = memory.turn
-    running = [task.subject for task in memory.todo_list() if task.status == "in_progress"]
-    said = _intent(turn.reply)
-    parts = [cut(running[0], 80)] if running else []
-    if said:
-        parts.append(cut(said, 120 if not parts else 70))
-    if turn.doing and not (running and said):
-        parts.append(cut(turn.doing, 70))
-    return capitalised("; ".join(part.rstrip(".:;") for part in parts))
+    room = LENGTH - len(step) - 8
+    return f"{step} — for: {cut(prompt, room)}" if prompt and room > SHORTEST_REST else step
 
 
 def _intent(reply: str) -> str:
     """Return the last thing a reply says it will do."""
-    if not reply:
-        return ""
     last = [plain(piece.text) for piece in pieces(reply) if not piece.is_heading][-2:]
     every = [sentence for text in last for sentence in sentences(text)]
     for sentence in reversed(every):
@@ -113,8 +113,9 @@ def _intent(reply: str) -> str:
 
 
 def _prompt(memory: Memory) -> str:
-    if memory.prompt and len(memory.prompt.text.split()) > 2:
-        return asked(memory.prompt.text)
+    prompt = memory.prompt.text if memory.prompt else ""
+    if len(prompt) > 3 and not is_consent(prompt):
+        return asked(prompt)
     return asked(memory.requests[-1].text) if memory.requests else ""
 
 
@@ -123,6 +124,6 @@ def _joined(parts: list[str], size: int) -> str:
     for part in parts:
         longer = f"{text} {part}" if text else part
         if len(longer) > size:
-            return text if len(text) > size // 2 else cut(longer, size)
+            return text if size - len(text) < SHORTEST_REST else cut(longer, size)
         text = longer
     return cut_at_sentence(text, size)

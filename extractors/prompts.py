@@ -59,7 +59,7 @@ def own_words(text: str) -> str:
         found = _ARGUMENTS.search(text)
         text = found.group(1).strip() if found else ""
         return text if len(text.split()) > 2 else ""
-    if text.startswith("<") and "-reminder>" in text or "<ide_" in text:
+    if "-reminder>" in text or "<ide_" in text:
         text = _REMINDER.sub("", text).strip()
     if text.startswith(PSEUDO_PROMPTS) or text == WARM_UP:
         return ""

@@ -43,7 +43,9 @@ class SessionMemory:
             stored = _decode_saved(saved)
             if stored.format != MEMORY_FORMAT:
                 raise StaleMemoryError(f"memory format {stored.format} is not {MEMORY_FORMAT}")
-            memory._remember({name: decoder.decode(stored.parts[name]) for name, decoder in _decoders.items()})
+            memory._remember(
+                {name: decoder.decode(stored.parts[name]) for name, decoder in _decoders.items()}
+            )
         except (msgspec.DecodeError, KeyError) as error:
             raise StaleMemoryError(f"memory cannot be read: {error}") from error
         return memory

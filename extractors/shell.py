@@ -6,15 +6,18 @@ CHECKERS = frozenset(
     "pytest tox nox vitest jest tsc eslint golangci-lint mypy pyright rspec phpunit ctest unittest".split()
 )
 RUNNERS = frozenset(
-    "go cargo npm yarn pnpm bun deno npx mise make just task rake gradle gradlew mvn dotnet mix swift bazel ruff uv".split()
+    "go cargo npm yarn pnpm bun deno npx mise make just task rake gradle gradlew mvn dotnet mix swift "
+    "bazel ruff uv".split()
 )
 CHECKS = ("test", "lint", "check", "verify", "vet", "clippy", "typecheck", "ci")
 LONGEST_COMMAND = 400
 LONGEST_REPORT = 2000
 LONGEST_MESSAGE = 4000
-_CHECK_SIGNS = ("test", "lint", "check", "verify", "vet", "tsc", "mypy", "pyright", "jest", "tox", "nox", "rspec", "phpunit")
+_NAMES = CHECKERS | RUNNERS
 
 _QUOTED_MESSAGE = re.compile(r"(?:-[a-z]*m|--message)[ =]*(?:\"((?:[^\"\\]|\\.)*)\"|'([^']*)')", re.DOTALL)
+_COMMITS = re.compile(r"\bgit\s+(?:-\S+\s+(?:\S+=\S+\s+|'[^']*'\s+)?)*commit\b")
+_CHANGES_TO = re.compile(r"\s*cd\s+['\"]?(/[^\s'\"&;]+)['\"]?\s*&&")
 _TRAILER = re.compile(r"[A-Z][\w-]*-(?:[Bb]y|[Ii]d|Checkpoint)\s*:|.{0,4}Generated with ")
 _PATH = r"['\"]?([^\s'\"<>|&;()$*]+)['\"]?"
 _HEREDOC_FILE = re.compile(
@@ -23,16 +26,16 @@ _HEREDOC_FILE = re.compile(
 _IN_PLACE = re.compile(rf"\b(?:sed|perl)\s+(?:-\w+\s+)*-\w*i\b[^|;&\n]*\s{_PATH}\s*(?:$|[;&|\n])")
 _REMOVED = re.compile(r"(?:^|[;&\n]\s*)(?:git\s+)?rm\s+(?:-\w+\s+)*([^;&|\n]+)")
 _CREATED_COMMIT = re.compile(r"^\[(\S+(?: \([\w-]+\))?) ([0-9a-f]{7,12})\] (.+)$", re.MULTILINE)
-_FAILURE_SIGNS = (b"FAIL", b" failed", b" failing", b" error", b"panic:", b"Traceback")
-_FAILURE = re.compile(rb"\bFAIL(?:ED|URES?)?\b|\b[1-9]\d* (?:failed|failing|errors?)\b|panic:|Traceback|(?:error|ERROR)\[")
+_FAILURE = re.compile(
+    rb"\bFAIL(?:ED|URES?)?\b|\b[1-9]\d* (?:failed|failing|errors?)\b|panic:|Traceback|(?:error|ERROR)\["
+)
 
 
 def check_in(command: str) -> str:
     """Return the part of *command* that runs tests or linters; empty when none does."""
-    head = command[:LONGEST_COMMAND]
-    if not any([sign in head for sign in _CHECK_SIGNS]):
+    words = command[:LONGEST_COMMAND].replace("/", " ").split()
+    if _NAMES.isdisjoint(words):
         return ""
-    words = head.replace("/", " ").split()
     for index, name in enumerate(words):
         if name in CHECKERS:
             return name
@@ -59,13 +62,28 @@ def _here_document(command: str, start: int) -> str:
     begin = command.find("\n", opening)
     if opening < 0 or begin < 0:
         return ""
-    mark = command[opening + 2 : begin].split(None, 1)[0].strip("-'\"") if command[opening + 2 : begin].strip() else ""
+    mark = (
+        command[opening + 2 : begin].split(None, 1)[0].strip("-'\"")
+        if command[opening + 2 : begin].strip()
+        else ""
+    )
     end = command.find(f"\n{mark}", begin)
     return command[begin + 1 : end] if mark and end > begin else ""
 
 
 def _without_trailers(message: str) -> str:
     return "\n".join(line for line in message.split("\n") if not _TRAILER.match(line)).strip()
+
+
+def commits(command: str) -> bool:
+    """Tell whether *command* makes a commit."""
+    return _COMMITS.search(command) is not None
+
+
+def directory(command: str) -> str:
+    """Return the directory that *command* changes to before all else; empty when it stays."""
+    found = _CHANGES_TO.match(command)
+    return found.group(1) if found else ""
 
 
 def created_commit(output: str) -> tuple[str, str, str] | None:
@@ -93,4 +111,6 @@ def removed_files(command: str) -> list[str]:
 def looks_failed(output: bytes) -> bool:
     """Tell whether the *output* of a check, as the record holds it, reports a failure near its end."""
     end = output[-LONGEST_REPORT:]
-    return any([sign in end for sign in _FAILURE_SIGNS]) and _FAILURE.search(end) is not None
+    if b"FAIL" in end or b"fail" in end or b"rror" in end or b"panic" in end or b"Traceback" in end:
+        return _FAILURE.search(end) is not None
+    return False

@@ -9,7 +9,8 @@ ELLIPSIS = "…"
 _FENCE = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
 _CODE_SPAN = re.compile(r"(`+[^`\n]+`+)")
 _EMPHASIS = re.compile(
-    r"\*\*\*(.+?)\*\*\*|\*\*(.+?)\*\*|(?<![\w*/])\*(?!\s)([^*\n]+?)(?<!\s)\*(?![\w*])|(?<!\w)_([^_\n]+)_(?!\w)|~~(.+?)~~"
+    r"\*\*\*(.+?)\*\*\*|\*\*(.+?)\*\*|(?<![\w*/])\*(?!\s)([^*\n]+?)(?<!\s)\*(?![\w*])"
+    r"|(?<!\w)_([^_\n]+)_(?!\w)|~~(.+?)~~"
 )
 _LINK = re.compile(r"!?\[([^\]\n]*)\]\([^)\n]*\)")
 _MARKER = re.compile(r"\s*(?:#{1,6}\s+|>\s*|(?:[-*+•]|\d{1,2}[.)])\s+)*(?:\[[ xX]\]\s+)?")
@@ -18,8 +19,9 @@ _TAG = re.compile(
     r"</?(?:br|b|i|em|strong|code|details|summary|sub|sup|kbd|p|div|span)\b[^>\n]*>", re.IGNORECASE
 )
 _SENTENCE_END = re.compile(
-    r"(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.)(?<!vs\.)(?<!cf\.)[\"')\]]?\s+(?=[A-Z0-9\"'(\[`*/#—-])"
+    r"(?:(?<=[.!?])|(?<=[.!?][\"')\]*]))(?<!e\.g\.)(?<!i\.e\.)(?<!vs\.)(?<!cf\.)\s+(?=[A-Z0-9\"'(\[`*/#—~])"
 )
+_STOP = re.compile(r"[.!?][\"')\]*]*\s")
 _BULLET = re.compile(r"(?:[-*+•]|\d{1,2}[.)])\s+\S")
 _BULLET_STARTS = frozenset("-*+•0123456789")
 _TABLE_RULE = re.compile(r"[|:\s-]+")
@@ -56,7 +58,8 @@ def _bare(part: str) -> str:
         return part.strip("`")
     if "*" not in part and "_" not in part and "~" not in part:
         return part
-    return _EMPHASIS.sub(lambda match: next(group for group in match.groups() if group is not None), part)
+    bare = _EMPHASIS.sub(lambda match: next(group for group in match.groups() if group is not None), part)
+    return bare.replace("**", "")  # emphasis around a code span: its marks stand in two parts
 
 
 def without_code(text: str) -> str:
@@ -66,7 +69,7 @@ def without_code(text: str) -> str:
 
 def sentences(text: str) -> list[str]:
     """Return the sentences of one paragraph."""
-    if ". " not in text and "? " not in text and "! " not in text and '." ' not in text:
+    if not _STOP.search(text):
         return [text] if text else []
     return [sentence for sentence in _SENTENCE_END.split(text) if sentence]
 
@@ -106,12 +109,13 @@ def pieces(text: str) -> Iterator[Piece]:
         stripped = line.strip()
         if len(stripped) < 2:
             continue
-        if stripped[0] == "#":
+        first = stripped[0]
+        if first == "#" and stripped.lstrip("#").startswith(" "):
             lead = stripped
             yield Piece(stripped, is_heading=True)
-        elif stripped[0] == "|":
+        elif first == "|":
             yield from _row(stripped, lead)
-        elif stripped[0] in _BULLET_STARTS and _BULLET.match(stripped):
+        elif first in _BULLET_STARTS and _BULLET.match(stripped):
             yield Piece(stripped, lead, is_item=True)
         else:
             yield Piece(stripped, lead)
@@ -121,7 +125,6 @@ def pieces(text: str) -> Iterator[Piece]:
 def _row(line: str, lead: str) -> Iterator[Piece]:
     if _TABLE_RULE.fullmatch(line):
         return
-    cells = [cell.strip() for cell in line.strip("|").split("|")]
-    filled = [cell for cell in cells if cell]
+    filled = [cell.strip() for cell in line.strip("|").split("|") if cell.strip()]
     if len(filled) > 1:
         yield Piece(f"{filled[0]}: {', '.join(filled[1:])}", lead, is_item=True)

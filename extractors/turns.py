@@ -1,6 +1,9 @@
 """The turns of a conversation: a prompt opens one, replies fill it, a recap looks back."""
 
+import re
+
 from flowd.extractors import choices, findings, plans
+from flowd.extractors.listing import listed
 from flowd.extractors.memory import Memory, Said, Turn
 from flowd.extractors.records import Record
 from flowd.extractors.redaction import redact
@@ -12,11 +15,16 @@ LONGEST_PROMPT = 8000
 REPLY_HEAD = 2400
 REPLY_TAIL = 1800
 LABEL = 100
+PROMISES = 5
 SHORTEST_REQUEST_WORDS = 4
 
 DIRECTIVES = frozenset(
     "don't not no never only just instead use keep should must ignore skip let's lets without rather "
     "prefer want always make remove revert concerned need also separate".split()
+)
+_QUESTION = re.compile(
+    r"(?:what|why|how|when|where|who|is|are|does|do|did|can you (?:explain|tell|show))\b.*\?\W*$",
+    re.IGNORECASE,
 )
 
 
@@ -53,6 +61,14 @@ def reply(memory: Memory, text: str, record: Record, line: int) -> None:
     turn.settled = False
     turn.doing = ""
     turn.ended = record.message is None or record.message.stop_reason != "tool_use"
+    if (
+        "ext step" in text
+        or "Next:" in text
+        or "**Next" in text
+        or "What's left" in text
+        or "Remaining" in text
+    ):
+        _promise(memory, listed(text))
     if not memory.restated:
         memory.restated = cut(next(iter(sentences(_flat(redact(text[:LONGEST_PROMPT])))), ""), 200)
 
@@ -110,12 +126,22 @@ def _keep(
     memory.findings_floor = memory.findings_floor if floor is None else floor
 
 
+def _promise(memory: Memory, steps: list[str]) -> None:
+    if steps:
+        memory.promised = [redact(step) for step in steps[:PROMISES]]
+        memory.promised_at = memory.clock
+
+
 def _request(memory: Memory, told: str, record: Record, line: int) -> None:
+    """Take a request: a step on the way when it corrects what was just stopped, else a task of its own."""
     said = Said(told, memory.clock)
     is_first = memory.first is None
     memory.first = memory.first or said
-    memory.requests = [*memory.requests, said][-REQUESTS:]
-    weight = 3.0 + min(2.0, len(set(told.lower().split()) & DIRECTIVES))
+    if is_first or not memory.turn.interrupted:
+        memory.requests = [*memory.requests, said][-REQUESTS:]
+    weight = 3.0 + min(2.0, len(set(told.lower().split()) & DIRECTIVES)) + memory.turn.interrupted
+    if _QUESTION.match(told):
+        weight -= 2.0
     text = f"The user asked: {cut_at_sentence(told, findings.LENGTH - 20)}"
     note(memory, text, "context" if is_first else "decision", weight, record, line)
 
@@ -128,15 +154,17 @@ def _answer(told: str, memory: Memory) -> str:
     if not option:
         return ""
     question = choices.question_in(memory.turn.reply)
-    return redact(f"{cut(question, 90)} The user chose: {option}" if question else f"The user chose: {option}")
+    return redact(
+        f"{cut(question, 90)} The user chose: {option}" if question else f"The user chose: {option}"
+    )
 
 
 def _ends(text: str) -> str:
     """Return the head and the tail of a long reply, cut at white space so that no secret is halved."""
-    head = max(text.rfind(" ", 0, REPLY_HEAD), text.rfind("\n", 0, REPLY_HEAD))
+    head = max(text.rfind(" ", 0, REPLY_HEAD), text.rfind("\n", 0, REPLY_HEAD), 0)
     start = len(text) - REPLY_TAIL
     found = [place for place in (text.find(" ", start), text.find("\n", start)) if place >= 0]
-    return text[: max(head, 0)] + "\n" + text[min(found, default=len(text)) :]
+    return text[:head] + "\n" + text[min(found, default=len(text)) :]
 
 
 def _flat(text: str) -> str:

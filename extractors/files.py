@@ -1,0 +1,136 @@
+"""The files of the work at hand: edited by tools or by the shell, not removed again."""
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+
+from flowd.extractors import shell, tools
+from flowd.extractors.protocol import Note, Place
+from flowd.extractors.records import NOTHING, Block, Record
+from flowd.extractors.redaction import redact
+
+NAME = "files"
+KEPT = 40
+CALLS = 24
+EDITING = frozenset({"Edit", "Write", "MultiEdit", "NotebookEdit"})
+# The client's own notes are no part of the work.
+NOTES = re.compile(r"/\.claude/(?:plans|projects|todos|tasks)/")
+TEMPORARY = ("/tmp", "/private/tmp", "/var/tmp")  # noqa: S108 told apart, never written
+COMMIT = "git commit"
+
+
+class Memory(msgspec.Struct):
+    """The files edited, each with the numbers of its first and its last edit; calls on their way."""
+
+    files: dict[str, tuple[int, int]] = {}
+    calls: dict[str, str] = {}
+    edits: int = 0
+    edits_committed: int = 0
+
+
+def feed(memory: Memory, record: Record, line: int) -> Iterable[Note]:
+    """Note nothing; remember which files the record's tool calls touch."""
+    if record.type == "assistant":
+        content = record.message.content if record.message else None
+        if isinstance(content, list):
+            for block in content:
+                if block.type == "tool_use":
+                    _called(memory, block, record.cwd or "")
+    elif memory.calls and record.type == "user":
+        content = record.message.content if record.message else None
+        if isinstance(content, list):
+            for block in content:
+                if block.tool_use_id in memory.calls:
+                    _returned(memory, block)
+    return ()
+
+
+def settle(memory: Memory) -> None:
+    """Nothing is put off while feeding."""
+
+
+def describe(memory: Memory, place: Place) -> dict[str, Any]:
+    """Return the files of the work at hand, the latest first, relative to the project."""
+    return {"files": tuple(relative(path, place.root) for path in reversed(_at_hand(memory)))}
+
+
+def relative(path: str, root: str) -> str:
+    """Return *path* relative to *root* when it lies below it, else as it is."""
+    return path[len(root) + 1 :] if root and path.startswith(root + "/") else path
+
+
+def _at_hand(memory: Memory) -> list[str]:
+    """Return the files, the latest last; once work moved on from what was committed, the new ones only."""
+    in_order = sorted(memory.files, key=lambda path: memory.files[path][1])
+    later = [path for path in in_order if memory.files[path][1] > memory.edits_committed]
+    moved_on = later and all(memory.files[path][0] > memory.edits_committed for path in later)
+    return later if moved_on else in_order
+
+
+def _called(memory: Memory, block: Block, cwd: str) -> None:
+    if block.name in EDITING:
+        given = tools.input_of(block)
+        path = given.file_path or given.notebook_path
+        if path:
+            _edited(memory, path)
+            _expect(memory, block, path)
+    elif block.name == "Bash" and block.input is not NOTHING:
+        raw = bytes(block.input)
+        if b"<<" in raw or b"rm " in raw or b" -i" in raw or b"commit" in raw:
+            _ran(memory, block, cwd)
+
+
+def _ran(memory: Memory, block: Block, cwd: str) -> None:
+    command = tools.input_of(block).command
+    base = shell.directory(command) or cwd
+    for path in shell.written_files(command):
+        _edited(memory, _absolute(path, base))
+    for path in shell.removed_files(command):
+        _removed(memory, _absolute(path, base))
+    if shell.commits(command):
+        _expect(memory, block, COMMIT)
+
+
+def _returned(memory: Memory, block: Block) -> None:
+    """Take back an edit that failed; close the work that a commit took."""
+    path = memory.calls.pop(block.tool_use_id or "")
+    if path == COMMIT:
+        if not block.is_error:
+            memory.files = {kept: memory.files[kept] for kept in _at_hand(memory)}
+            memory.edits_committed = memory.edits
+    elif block.is_error and memory.files.get(path, (0, 1))[0] == memory.files.get(path, (0, 1))[1]:
+        memory.files.pop(path, None)
+
+
+def _edited(memory: Memory, path: str) -> None:
+    if NOTES.search(path) or path.rpartition("/")[0] in TEMPORARY:
+        return
+    memory.edits += 1
+    known = memory.files.get(path)
+    if known is None:
+        path = redact(path)
+        if len(memory.files) >= KEPT:
+            del memory.files[min(memory.files, key=lambda one: memory.files[one][1])]
+    memory.files[path] = (known[0] if known else memory.edits, memory.edits)
+
+
+def _removed(memory: Memory, path: str) -> None:
+    for known in [
+        known for known in memory.files if known == path or known.startswith(path.rstrip("/") + "/")
+    ]:
+        del memory.files[known]
+
+
+def _expect(memory: Memory, block: Block, what: str) -> None:
+    if block.id:
+        memory.calls[block.id] = what
+        if len(memory.calls) > CALLS:
+            del memory.calls[next(iter(memory.calls))]
+
+
+def _absolute(path: str, base: str) -> str:
+    if path.startswith(("/", "~")) or not base:
+        return path
+    return f"{base.rstrip('/')}/{path.removeprefix('./')}"
