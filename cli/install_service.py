@@ -80,8 +80,8 @@ def _write(manager: Manager, paths: Paths, *, dry_run: bool) -> bool:
     if dry_run:
         print(f"would write  {file}\n\n{text}")
         return True
-    make_private_dir(program.error_file.parent)  # launchd opens that file itself, and makes no directory
-    make_private_dir(file.parent)
+    for directory in (file.parent, *manager.needed_dirs(program)):
+        make_private_dir(directory)
     _replace(file, text)
     print(f"wrote  {file}")
     return True

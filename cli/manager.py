@@ -41,6 +41,10 @@ class Manager(Protocol):
         """Return the unit that runs *program*."""
         ...
 
+    def needed_dirs(self, program: Program, /) -> list[Path]:
+        """Return the directories that must be there before the manager runs *program*."""
+        ...
+
     def reachable(self) -> bool:
         """Say whether the manager answers in this session."""
         ...

@@ -38,6 +38,10 @@ class Launchd:
         agent["StandardErrorPath"] = str(program.error_file)
         return plistlib.dumps(agent, sort_keys=False).decode()
 
+    def needed_dirs(self, program: Program, /) -> list[Path]:
+        """Return where launchd opens the error file; it makes no directory for it."""
+        return [program.error_file.parent]
+
     def reachable(self) -> bool:
         """Say whether this user has a graphical session, which agents live in."""
         return run_quietly("launchctl", "print", _domain()).returncode == 0

@@ -36,6 +36,10 @@ class Systemd:
         command = " ".join(_quoted(word) for word in program.arguments)
         return template.replace("@PROGRAM@", command).replace("@ENVIRONMENT@", "\n".join(assignments))
 
+    def needed_dirs(self, _: Program, /) -> list[Path]:
+        """Return none: what flowd prints goes to the journal."""
+        return []
+
     def reachable(self) -> bool:
         """Say whether a user manager answers."""
         return run_quietly(*SYSTEMCTL, "show", "--property=Version").returncode == 0
