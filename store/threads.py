@@ -129,8 +129,8 @@ class Threads:
 
 
 def counts(database: Database) -> Counts:
-    """Return how many threads are active and how much each client has not seen."""
-    with thread_turns.reading(database) as connection:
+    """Return how many threads are active and how much each client has not seen; never wait long for it."""
+    with thread_turns.reading(database, patience_s=0) as connection:
         return Counts(*connection.execute(_COUNTS).fetchone())
 
 

@@ -2,12 +2,14 @@
 
 import json
 import sys
+from pathlib import Path
 from typing import Any
 
 from tests.e2e.client import run_program
 from tests.e2e.conftest import Place, RunClaude
 from tests.e2e.fake_api import FakeApi
 from tests.e2e.fake_message import Say, Use
+from tests.e2e.served import serving
 
 FLOWD = [sys.executable, "-m", "flowd"]
 
@@ -29,6 +31,18 @@ def test_claude_code_lists_the_server_as_connected(run_claude: RunClaude) -> Non
     listed = run_claude("mcp", "list")
     line = next(line for line in listed.stdout.splitlines() if line.startswith("flowd:"))
     assert line.endswith("Connected"), listed
+
+
+def test_claude_code_connects_over_http_with_the_token(
+    run_claude: RunClaude, place: Place, tmp_path: Path
+) -> None:
+    with serving(place.environment, tmp_path) as served:
+        add = ["mcp", "add", "--scope", "user", "--transport", "http", "flowd", served.url]
+        assert run_claude(*add, "--header", f"Authorization: Bearer {served.token}").returncode == 0
+        assert "Connected" in run_claude("mcp", "list").stdout
+        assert run_claude("mcp", "remove", "--scope", "user", "flowd").returncode == 0
+        assert run_claude(*add, "--header", "Authorization: Bearer wrong").returncode == 0
+        assert "Connected" not in run_claude("mcp", "list").stdout
 
 
 def test_claude_code_calls_a_tool_in_a_scripted_turn(
