@@ -1,8 +1,9 @@
 """Who runs is what the kernel's lock says."""
 
+import fcntl
+import os
 import subprocess
 import sys
-import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -78,25 +79,13 @@ def test_the_lock_file_is_private_and_a_link_in_its_place_is_refused(tmp_path: P
         InstanceLock(tmp_path / "link").acquire()
 
 
-def test_asking_who_runs_never_refuses_a_start(tmp_path: Path) -> None:
+def test_asking_who_runs_never_refuses_a_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever asks holds a shared lock for an instant; a start meanwhile waits for it."""
-    file, enough = tmp_path / "lock", threading.Event()
-    held(file).release()
-
-    def ask_without_end() -> None:
-        while not enough.is_set():
-            running_holder(file)
-
-    askers = [threading.Thread(target=ask_without_end) for _ in range(2)]
-    for asker in askers:
-        asker.start()
-    try:
-        for _ in range(200):
-            held(file).release()
-    finally:
-        enough.set()
-        for asker in askers:
-            asker.join()
+    held(tmp_path / "lock").release()
+    asker = os.open(tmp_path / "lock", os.O_RDONLY)
+    fcntl.flock(asker, fcntl.LOCK_SH)
+    monkeypatch.setattr("flowd.daemon.lock.time.sleep", lambda _: os.close(asker))
+    held(tmp_path / "lock").release()
 
 
 def test_the_socket_of_the_running_daemon_is_found_whatever_the_environment(

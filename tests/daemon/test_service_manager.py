@@ -23,12 +23,14 @@ DEADLINE_S = 30.0
 @pytest.fixture
 def manager(monkeypatch: pytest.MonkeyPatch) -> Iterator[socket.socket]:
     """A stand-in for the socket on which systemd listens."""
-    with tempfile.TemporaryDirectory(prefix="flowd-test-") as folder:
-        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as listener:
-            listener.settimeout(DEADLINE_S)
-            listener.bind(f"{folder}/notify")
-            monkeypatch.setenv("NOTIFY_SOCKET", f"{folder}/notify")
-            yield listener
+    with (
+        tempfile.TemporaryDirectory(prefix="flowd-test-") as folder,
+        socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as listener,
+    ):
+        listener.settimeout(DEADLINE_S)
+        listener.bind(f"{folder}/notify")
+        monkeypatch.setenv("NOTIFY_SOCKET", f"{folder}/notify")
+        yield listener
 
 
 def test_a_message_reaches_the_manager(manager: socket.socket) -> None:
