@@ -49,6 +49,12 @@ class Idle(msgspec.Struct, frozen=True):
     after_minutes: Annotated[float, msgspec.Meta(ge=0)]
 
 
+class Inject(msgspec.Struct, frozen=True):
+    """How much a starting session is told."""
+
+    budget_bytes: Annotated[int, msgspec.Meta(ge=200, le=10_000)]
+
+
 class Sinks(msgspec.Struct, frozen=True):
     """How deliveries are retried."""
 
@@ -89,6 +95,7 @@ class Settings(msgspec.Struct, frozen=True):
     watch: Watch
     handoff_yaml: HandoffYaml
     idle: Idle
+    inject: Inject
     sinks: Sinks
     serve: Serve
     redaction: Redaction

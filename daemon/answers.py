@@ -26,7 +26,13 @@ class Answers:
 
     def handlers(self) -> Mapping[str, Callable[[Mapping[str, Any]], Any]]:
         """Return the function for each verb."""
-        return {"ping": self._ping, "status": self._status, "retry": self._retry, "reload": self._reload}
+        return {
+            "ping": self._ping,
+            "status": self._status,
+            "retry": self._retry,
+            "reload": self._reload,
+            "poke": self._poke,
+        }
 
     def _ping(self, _: Mapping[str, Any]) -> dict[str, object]:
         return {"pid": os.getpid(), "version": __version__}
@@ -40,6 +46,11 @@ class Answers:
         for name in names:
             workers[name].retry()
         return names
+
+    def _poke(self, _: Mapping[str, Any]) -> bool:
+        """Have the sinks look at what another process added to the journal."""
+        self._daemon.look_at_journal()
+        return True
 
     def _reload(self, _: Mapping[str, Any]) -> str:
         return self._daemon.reload_settings()

@@ -68,10 +68,6 @@ class Pipeline:
         batch.facts.append(Fact(key, source.session_id, state.project, now, body))
         batch.facts.append(state_fact(state))
 
-    def touch(self, session_id: str) -> None:
-        """Have the session's state told anew: something about its file has changed."""
-        self._moved.add(session_id)
-
     def move_branch(self, branch: str, session_ids: list[str]) -> None:
         """Take it that these sessions now work on *branch*, until a record says otherwise."""
         for session_id in session_ids:

@@ -18,6 +18,7 @@ from flowd.daemon.answers import Answers
 from flowd.daemon.clocks import TICK_S, Clocks
 from flowd.daemon.control import ControlServer
 from flowd.daemon.hints import Hints
+from flowd.daemon.hook_desk import HookDesk
 from flowd.daemon.idle import IdleWatch
 from flowd.daemon.lock import Holder, InstanceLock
 from flowd.daemon.parts import Part, Runnable
@@ -30,6 +31,7 @@ from flowd.sinks.protocol import Sink
 from flowd.sinks.registry import make_sinks
 from flowd.store.database import Database
 from flowd.store.idle import Pause
+from flowd.store.journal import Journal
 
 LAST_JOIN_S = 0.5
 INBOX_SLICE_S = 0.02
@@ -55,6 +57,7 @@ class Supervisor:
         self._inbox: queue.SimpleQueue[int | str] = queue.SimpleQueue()
         self._clocks = Clocks()
         self._control: ControlServer | None = None
+        self._desk: HookDesk
 
     def run(self) -> None:
         """Live from ready to stopped. The caller holds the lock."""
@@ -79,6 +82,10 @@ class Supervisor:
             log.error("settings_kept", error=str(error), hint=error.hint)
         return self.settings_error
 
+    def look_at_journal(self) -> None:
+        """Tell the sinks how far the journal reaches, whoever wrote into it."""
+        self._on_commit(Journal(self.gate.database).newest())
+
     def _on_signal(self, number: int, _: FrameType | None) -> None:
         self._inbox.put(number)
 
@@ -86,6 +93,7 @@ class Supervisor:
         self._start_part("reader", self._new_reader)
         for sink in make_sinks(self.gate.database, self.settings):
             self._start_part(sink.name, partial(self._new_worker, sink))
+        self._start_part("hooks", self._new_desk)
         self._start_part("control", self._new_control)
 
     def _start_part(self, name: str, make: Callable[[], Runnable]) -> None:
@@ -142,8 +150,14 @@ class Supervisor:
         self.workers[sink.name] = worker
         return worker
 
+    def _new_desk(self) -> HookDesk:
+        self._desk = HookDesk(self.gate, self.settings, self.hints, lambda: self.reader)
+        return self._desk
+
     def _new_control(self) -> ControlServer:
-        self._control = ControlServer(self._paths.socket, Answers(self).handlers())
+        # The desk is looked up for each hook: it may have been restarted since.
+        deferred = {"hook": lambda request, answer: self._desk.take(request, answer)}
+        self._control = ControlServer(self._paths.socket, Answers(self).handlers(), deferred)
         return self._control
 
     def _on_commit(self, newest: int) -> None:
@@ -182,7 +196,8 @@ class Supervisor:
         self._join(["reader"], deadline)
         for worker in self.workers.values():
             worker.close(deadline)
-        hung = self._join(list(self.workers), deadline)
+        self._desk.close()
+        hung = self._join([*self.workers, "hooks"], deadline)
         if self._control is not None:
             self._control.close()
         hung += self._join(["control"], time.monotonic() + LAST_JOIN_S)

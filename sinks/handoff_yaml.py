@@ -13,11 +13,10 @@ from flowd.handoff.merging import Merged, merge_into_file
 from flowd.handoff.project import FOLDER
 from flowd.sinks.protocol import RefusedError
 from flowd.store.database import Database
-from flowd.store.facts import Fact, SessionState, StateChanged, latest_activity
-from flowd.store.shown import Shown, ShownHandoffs
+from flowd.store.facts import Checkpointed, Fact, SessionState, StateChanged, latest_activity
+from flowd.store.shown import Shown, ShownHandoffs, folder_identity
+from flowd.store.words import GUARDED
 
-# A person's words in these fields stand; flowd changes only what it wrote itself.
-GUARDED = ("goal", "status", "hypothesis", "outcome")
 ORDER = ("goal", "status", "now", "hypothesis", "outcome", "files", "branch", "timestamp", "session_id")
 FILES_SHOWN = 20
 DAY_S = 86_400.0
@@ -42,20 +41,17 @@ class HandoffYaml:
 
     def key(self, fact: Fact) -> str | None:
         """Return the session; projects share a file, so an older session must not hide a newer one."""
-        return fact.session_id if isinstance(fact.body, StateChanged) and fact.project else None
+        return fact.session_id if fact.project and _state_of(fact) is not None else None
 
     def accept(self, fact: Fact) -> None:
         """Write the state of *fact* unless the project has no file to keep or shows a newer session."""
-        if not isinstance(fact.body, StateChanged):
+        state = _state_of(fact)
+        if state is None or not self._wanted(state, Path(state.project)):
             return
-        state = fact.body.state
-        root = Path(state.project)
-        if not self._wanted(state, root):
-            return
-        shown = self._shown.get(state.project) or self._handoffs.get(state.project)
+        shown = self._shown_for(state.project)
         if shown.session_id not in ("", state.session_id) and shown.last_activity_at > latest_activity(state):
             return
-        self._write(root, state, shown)
+        self._write(Path(state.project), state, shown)
 
     def flush(self) -> None:
         """Nothing is held back: every file was synced when it was written."""
@@ -69,10 +65,10 @@ class HandoffYaml:
         return settings.projects == "all" or (root / FOLDER).is_dir()
 
     def _write(self, root: Path, state: SessionState, shown: Shown) -> None:
+        is_new = not (root / FOLDER).exists()
         shown = _intended(state, shown)
         if shown != self._shown.get(state.project):
-            self._handoffs.put(shown)
-            _remember(self._shown, state.project, shown)
+            self._put(shown)
 
         def merge(present: dict[str, Any] | None) -> dict[str, Any] | None:
             merged = merged_handoff(present or {}, state, shown)
@@ -83,6 +79,26 @@ class HandoffYaml:
         except UnsafeHandoffError as error:
             raise RefusedError(str(error), hint=error.hint) from error
         _remember(self._files, state.project, done)
+        if is_new:
+            self._put(msgspec.structs.replace(shown, folder=folder_identity(state.project)))
+
+    def _shown_for(self, project: str) -> Shown:
+        # Until flowd's own folder is known, `flow save` may have made it in the meantime.
+        shown = self._shown.get(project)
+        return shown if shown is not None and shown.folder else self._handoffs.get(project)
+
+    def _put(self, shown: Shown) -> None:
+        self._handoffs.put(shown)
+        _remember(self._shown, shown.project, shown)
+
+
+def _state_of(fact: Fact) -> SessionState | None:
+    if isinstance(fact.body, StateChanged):
+        return fact.body.state
+    # A session without a transcript is known by its checkpoints alone.
+    if isinstance(fact.body, Checkpointed) and not fact.body.state.records:
+        return fact.body.state
+    return None
 
 
 def merged_handoff(present: dict[str, Any], state: SessionState, shown: Shown) -> dict[str, Any]:

@@ -132,7 +132,7 @@ def _sessions(tables: Tables) -> None:
     )
     tables.table("flow_sessions").create_index(["project", "last_activity_at"], if_not_exists=True)
     tables.table("flow_handoffs").create(
-        {"project": str, "session_id": str, "last_activity_at": float, "written": str},
+        {"project": str, "session_id": str, "last_activity_at": float, "written": str, "folder": str},
         pk="project",
         if_not_exists=True,
     )

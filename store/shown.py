@@ -1,7 +1,10 @@
 """Which session each project's handoff.yaml shows, and which of its values flowd itself wrote."""
 
+import os
+
 import msgspec
 
+from flowd.handoff.project import FOLDER
 from flowd.store.database import Database
 
 
@@ -9,13 +12,15 @@ class Shown(msgspec.Struct, frozen=True):
     """What was last put into one handoff.yaml.
 
     ``written`` keeps the two latest values per field: a crash between noting the new one here and
-    writing the file must not make flowd's own older value look like a person's.
+    writing the file must not make flowd's own older value look like a person's. ``folder`` identifies
+    the .flow-guardian that flowd made itself; one that came with a repository is another.
     """
 
     project: str
     session_id: str = ""
     last_activity_at: float = 0.0
     written: dict[str, tuple[str, ...]] = {}
+    folder: str = ""
 
     def is_ours(self, field: str, value: object) -> bool:
         """Say whether *value* is one that flowd wrote into *field*."""
@@ -32,24 +37,34 @@ class ShownHandoffs:
         """Return what is known of *project*'s handoff.yaml."""
         with self._database.reading() as connection:
             row = connection.execute(
-                "select session_id, last_activity_at, written from flow_handoffs where project = ?",
+                "select session_id, last_activity_at, written, folder from flow_handoffs where project = ?",
                 (project,),
             ).fetchone()
         if row is None:
             return Shown(project)
         written = msgspec.json.decode(row[2], type=dict[str, tuple[str, ...]])
-        return Shown(project, row[0], row[1], written)
+        return Shown(project, row[0], row[1], written, row[3] or "")
 
     def put(self, shown: Shown) -> None:
         """Remember *shown*."""
         with self._database.transaction() as connection:
             connection.execute(
-                "insert or replace into flow_handoffs (project, session_id, last_activity_at, written) "
-                "values (?, ?, ?, ?)",
+                "insert or replace into flow_handoffs "
+                "(project, session_id, last_activity_at, written, folder) values (?, ?, ?, ?, ?)",
                 (
                     shown.project,
                     shown.session_id,
                     shown.last_activity_at,
                     msgspec.json.encode(shown.written).decode(),
+                    shown.folder,
                 ),
             )
+
+
+def folder_identity(project: str) -> str:
+    """Return what tells the .flow-guardian of *project* from any other, empty when there is none."""
+    try:
+        status = os.lstat(os.path.join(project, FOLDER))
+    except OSError:
+        return ""
+    return f"{status.st_dev}:{status.st_ino}"

@@ -1,0 +1,174 @@
+"""What a starting session is told, put together from core.db, the project and a person's words."""
+
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from flowd.daemon.status import phase_of
+from flowd.handoff.ages import age
+from flowd.handoff.briefing import Level, Told, render
+from flowd.handoff.drift import Then, drift
+from flowd.handoff.errors import HandoffError
+from flowd.handoff.git_files import read_branch
+from flowd.handoff.project import FOLDER, Project, resolve_project
+from flowd.handoff.yaml_file import load_handoff
+from flowd.store.database import Database
+from flowd.store.facts import Fact, Injected, SessionState, latest_activity
+from flowd.store.journal import Journal
+from flowd.store.shown import ShownHandoffs
+from flowd.store.words import Said, foreign_words, is_trusted, words_of
+
+STATES_LOOKED_AT = 20
+SAME_START_S = 10.0
+OTHERS_SHOWN = 4
+CONTINUING = ("compact", "resume")
+
+
+class Asked(NamedTuple):
+    """Who asks to be told, and how much may be said."""
+
+    cwd: str
+    session_id: str = ""
+    source: str = ""
+    level: Level = "L1"
+    budget_bytes: int = 2048
+    tags: bool = True
+    idle_after_s: float = 1800.0
+
+
+class Injection(NamedTuple):
+    """The text for the session, and a warning for the person."""
+
+    text: str
+    warning: str = ""
+    project: str = ""
+
+
+def compose(database: Database, asked: Asked) -> Injection:
+    """Return what the asking session should know; an empty text when there is nothing to tell."""
+    project = resolve_project(asked.cwd) if asked.cwd else None
+    if project is None:
+        return Injection("")
+    journal = Journal(database)
+    states = journal.states_of(project.root, project.repository, STATES_LOOKED_AT)
+    said, said_at = words_of(journal, project.root)
+    present, warning = _trusted_file(journal, database, project.root, said)
+    state = _chosen(states, asked)
+    if state is None and not present and not said:
+        return Injection("", warning, project.root)
+    told = _told(project, state, _person(present, said), said_at, _others(states, state, asked))
+    return Injection(
+        render(told, level=asked.level, budget_bytes=asked.budget_bytes, tags=asked.tags),
+        warning,
+        project.root,
+    )
+
+
+def once(database: Database, asked: Asked, injection: Injection) -> bool:
+    """Record that *injection* is being told; False when the same start was told a moment ago."""
+    journal = Journal(database)
+    now = time.time()
+    for fact in journal.facts_of_session(asked.session_id, "injected"):
+        if (
+            isinstance(fact.body, Injected)
+            and fact.body.source == asked.source
+            and now - fact.at < SAME_START_S
+        ):
+            return False
+    key = f"{asked.session_id}:injected:{asked.source}:{now}"
+    body = Injected(asked.source, injection.text)
+    journal.append(Fact(key, asked.session_id, injection.project, now, body))
+    return True
+
+
+def hook_output(injection: Injection) -> str:
+    """Return the JSON that a SessionStart hook prints, or nothing."""
+    answer: dict[str, Any] = {}
+    if injection.text:
+        answer["hookSpecificOutput"] = {
+            "hookEventName": "SessionStart",
+            "additionalContext": injection.text,
+        }
+    if injection.warning:
+        answer["systemMessage"] = injection.warning
+    return msgspec.json.encode(answer).decode() if answer else ""
+
+
+def _trusted_file(
+    journal: Journal, database: Database, root: str, said: Said
+) -> tuple[Mapping[str, Any], str]:
+    """Return handoff.yaml as far as it may be told, and a warning when some of it may not."""
+    if not (Path(root) / FOLDER).exists():
+        return {}, ""
+    try:
+        present = load_handoff(Path(root)) or {}
+    except HandoffError as error:
+        return {}, f"flowd: {error}"
+    shown = ShownHandoffs(database).get(root)
+    foreign = foreign_words(present, shown, said)
+    if is_trusted(journal, root, shown, foreign):
+        return {field: present[field] for field in foreign}, ""
+    return {}, (
+        "flowd: this project's .flow-guardian/handoff.yaml was not written on this machine; "
+        "it is not told to Claude until you accept it with `flow trust`"
+    )
+
+
+def _chosen(states: list[SessionState], asked: Asked) -> SessionState | None:
+    worth = [state for state in states if state.goal or state.now or state.files]
+    if asked.source in CONTINUING:
+        own = next((state for state in worth if state.session_id == asked.session_id), None)
+        if own is not None:
+            return own
+    return next((state for state in worth if state.session_id != asked.session_id), None)
+
+
+def _person(present: Mapping[str, Any], said: Said) -> dict[str, str]:
+    words = {field: value for field, value in said.items() if isinstance(value, str) and value}
+    return words | {field: str(value) for field, value in present.items()}
+
+
+def _told(
+    project: Project,
+    state: SessionState | None,
+    person: dict[str, str],
+    said_at: float,
+    others: tuple[str, ...],
+) -> Told:
+    state = state or SessionState(session_id="", last_activity_at=said_at)
+    at = max(latest_activity(state), said_at)
+    if said_at < latest_activity(state):
+        person = {field: value for field, value in person.items() if field != "now"}
+    then = Then(state.branch, state.files[:20], at)
+    return Told(
+        project=project.root,
+        session=state.session_id,
+        age=age(at),
+        goal=person.get("goal") or state.goal or state.title,
+        status=person.get("status") or state.status,
+        now=person.get("now") or state.now,
+        hypothesis=person.get("hypothesis") or state.hypothesis,
+        outcome=person.get("outcome") or state.outcome,
+        branch=read_branch(project.root) or state.branch,
+        files=state.files,
+        drift=tuple(drift(project.root, then)),
+        unfinished=state.next,
+        blockers=state.blockers,
+        questions=state.questions,
+        decisions=state.decisions,
+        learnings=state.learnings,
+        others=others,
+    )
+
+
+def _others(states: list[SessionState], chosen: SessionState | None, asked: Asked) -> tuple[str, ...]:
+    told = {asked.session_id, chosen.session_id if chosen else ""}
+    lines = [
+        f"{state.session_id[:8]} on {state.branch or 'no branch'}: {state.now or state.goal}"
+        for state in states
+        if state.session_id not in told and phase_of(state, asked.idle_after_s) in ("active", "compacted")
+    ]
+    return tuple(lines[:OTHERS_SHOWN])
