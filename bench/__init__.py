@@ -1,0 +1,1 @@
+"""flowd beside its floors: what it costs, measured in one run."""
