@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,6 +14,7 @@ import pytest
 
 from flowd.store.database import Database
 from flowd.store.migrations import migrate
+from flowd.store.thread_words import ThreadError
 from flowd.store.threads import Threads
 
 WRITER = Path(__file__).with_name("thread_writer.py")
@@ -119,6 +121,27 @@ def test_writers_killed_at_random_leave_no_half_entry_and_lose_no_acknowledged_o
     with sqlite3.connect(database.path) as connection:
         assert connection.execute("pragma integrity_check").fetchone() == ("ok",)
     connection.close()
+
+
+def test_a_close_amid_adds_leaves_no_entry_behind(database: Database) -> None:
+    """Whether a handoff is open is decided in the same transaction that writes into it."""
+    other = Database(database.path)
+    with ThreadPoolExecutor(1) as pool:
+        for _ in range(100):
+            handoff_id = Threads(database).create(title="t", content="c", client="chat").handoff.id
+            refusal = pool.submit(add_until_refused, Threads(other), handoff_id)
+            Threads(database).close(handoff_id=handoff_id)
+            assert refusal.result(timeout=DEADLINE_S) == f"Handoff '{handoff_id}' is already completed."
+            assert Threads(database).get(handoff_id=handoff_id, client="code").entries == ()
+    other.close()
+
+
+def add_until_refused(threads: Threads, handoff_id: str) -> str:
+    try:
+        while True:
+            threads.add(handoff_id=handoff_id, entry_type="progress", content="more", client="code")
+    except ThreadError as error:
+        return str(error)
 
 
 def wait_for_notes(folder: Path, pattern: str, lines: int) -> None:
