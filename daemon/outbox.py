@@ -93,6 +93,10 @@ class Outbox:
         waiting.not_before = time.monotonic() + wait_s
         return waiting.tries, wait_s
 
-    def remove(self, key: str) -> Fact:
-        """Take *key* out undelivered and return its fact."""
-        return self._waiting.pop(key).fact
+    def fact(self, key: str) -> Fact:
+        """Return the fact that waits for *key*."""
+        return self._waiting[key].fact
+
+    def remove(self, key: str) -> None:
+        """Take *key* out undelivered: it is kept elsewhere."""
+        del self._waiting[key]

@@ -91,17 +91,22 @@ class SinkWorker:
             self._round()
         except StoreError as error:
             # The reader owns the gate and says what is wrong with core.db; here only patience is needed.
+            # What is stored may differ from what is remembered, so the start is made again from there.
             self._note_error(error)
             self._gate.database.drop_connection()
-            self._pause(STORE_RETRY_S)
+            self._saved_cursor = -1
+            self._rest(STORE_RETRY_S)
 
     def _start_if_new(self) -> None:
         if self._saved_cursor >= 0:
             return
+        with self._news:
+            self._head = 0  # core.db may be another one, which has not come so far
         cursor, delivered = self._deliveries.cursor(self.name)
-        self._fetched = self._saved_cursor = cursor
         self._aside = {item.key for item in self._deliveries.quarantined(self.name)}
-        self._head = max(self._head, self._journal.newest())
+        self._outbox = Outbox()
+        self.notify(self._journal.newest())
+        self._fetched = self._saved_cursor = cursor
         self.status = self.status._replace(cursor=cursor, delivered=delivered)
 
     def _round(self) -> None:
@@ -133,6 +138,8 @@ class SinkWorker:
         accepted = [key for key, fact in due if self._accept(key, fact)]
         try:
             self._sink.flush()
+        except StoreError:  # no fault of these facts: they wait until core.db serves again
+            raise
         except Exception as error:  # noqa: BLE001 whatever a sink raises, its facts must stay queued
             for key in accepted:
                 self._postpone(key, error)
@@ -144,6 +151,8 @@ class SinkWorker:
     def _accept(self, key: str, fact: Fact) -> bool:
         try:
             self._sink.accept(fact)
+        except StoreError:
+            raise
         except Exception as error:  # noqa: BLE001 same
             self._postpone(key, error)
             return False
@@ -161,11 +170,16 @@ class SinkWorker:
         settings = self._settings.current.sinks
         tries, wait_s = self._outbox.failed(key, settings.retry_first_s, settings.retry_most_s)
         if isinstance(error, RefusedError) or tries >= settings.quarantine_after:
-            self._deliveries.put_aside(self.name, key, self._outbox.remove(key), str(error), tries)
-            self._aside.add(key)
-            log.error("fact_put_aside", sink=self.name, key=key, error=str(error), hint="flowd retry")
+            self._put_aside(key, error, tries)
         else:
             log.warning("delivery_failed", sink=self.name, key=key, error=str(error), wait_s=round(wait_s, 1))
+
+    def _put_aside(self, key: str, error: Exception, tries: int) -> None:
+        self._deliveries.put_aside(self.name, key, self._outbox.fact(key), str(error), tries)
+        self._outbox.remove(key)
+        if key not in self._aside:
+            log.error("fact_put_aside", sink=self.name, key=key, error=str(error), hint="flowd retry")
+        self._aside.add(key)
 
     def _take_back(self) -> None:
         self._wants_retry = False
@@ -199,6 +213,12 @@ class SinkWorker:
                 self._news.wait(CLOSING_PAUSE_S)
             elif not self._wants_retry and (self._head <= self._fetched or len(self._outbox) >= FETCH_MOST):
                 self._news.wait(timeout_s)
+
+    def _rest(self, timeout_s: float) -> None:
+        """Wait whatever comes, unless the end does."""
+        with self._news:
+            wait_s = timeout_s if self._closing_at is None else CLOSING_PAUSE_S
+            self._news.wait_for(lambda: self._closing_at is not None, wait_s)
 
     def _finished(self) -> bool:
         if self._closing_at is None:
