@@ -97,6 +97,7 @@ class Answers:
         try:
             found = thread_counts(self._daemon.gate.database)
         except StoreError:
+            self._daemon.gate.database.drop_connection()
             return 0, {}
         return found.active, {"chat": found.unread_chat, "code": found.unread_code}
 

@@ -24,12 +24,14 @@ class IdleWatch:
     def check(self) -> None:
         """Tell the pauses that have become longer than the setting allows."""
         after_minutes = self._settings.current.idle.after_minutes
-        if not after_minutes or not self._gate.is_open:
+        if not after_minutes or not self._gate.is_open or self._gate.condition:
             return
         try:
             pauses = self._table.untold(since=made_at(self._gate.database))
         except StoreError:
-            return  # the reader owns the gate and reports it; the next check comes in a moment
+            # The reader owns the gate and reports it; the next check comes in a moment.
+            self._gate.database.drop_connection()
+            return
         now = time.time()
         for pause in pauses:
             if is_idle(pause.last_activity_at, now, after_minutes):

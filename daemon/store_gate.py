@@ -7,7 +7,7 @@ from flowd.config.errors import StoreError
 from flowd.config.logs import log
 from flowd.daemon.hints import Hints
 from flowd.store.database import Database
-from flowd.store.schema import ensure_current
+from flowd.store.schema import ensure_current, note_recovery
 
 FIRST_WAIT_S = 0.5
 LONGEST_WAIT_S = 60.0
@@ -34,6 +34,8 @@ class StoreGate:
                 return False
             try:
                 ensure_current(self.database)
+                if self._failures:
+                    note_recovery(self.database)
             except StoreError as error:
                 self.failed(error)
                 continue

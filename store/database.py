@@ -1,5 +1,6 @@
 """Connections to core.db: pragmas, turns at writing, and errors told apart."""
 
+import os
 import sqlite3
 import threading
 from collections.abc import Iterator
@@ -22,6 +23,7 @@ _CONDITIONS = {
     sqlite3.SQLITE_PERM: ("cannot open", "check the permissions of core.db and its directory"),
     sqlite3.SQLITE_AUTH: ("cannot open", "check the permissions of core.db and its directory"),
 }
+_MOVED = ("moved or replaced", "flowd opens what is there now by itself")
 
 
 class Database:
@@ -46,8 +48,14 @@ class Database:
         if connection is None:
             connection = self._open()
             self._local.connection = connection
+            self._local.identity = _identity(self.path)
             with self._all_guard:
                 self._all.append(connection)
+        elif _identity(self.path) != self._local.identity:
+            # SQLite would go on writing into the file that is no longer there, and nobody would know.
+            raise StoreError(
+                f"core.db was moved, deleted or replaced: {self.path}", condition=_MOVED[0], hint=_MOVED[1]
+            )
         return connection
 
     @contextmanager
@@ -131,6 +139,8 @@ def named_error(error: sqlite3.DatabaseError, path: Path) -> StoreError | None:
         condition, hint = _not_a_database(path)
     elif primary in _CONDITIONS:
         condition, hint = _CONDITIONS[primary]
+    elif primary == sqlite3.SQLITE_ERROR and "no such table" in str(error):
+        condition, hint = _MOVED
     else:
         return None
     return StoreError(f"core.db is {condition}: {path} ({error})", condition=condition, hint=hint)
@@ -145,3 +155,11 @@ def _not_a_database(path: Path) -> tuple[str, str]:
     if magic == SQLITE_MAGIC:
         return _CONDITIONS[sqlite3.SQLITE_CORRUPT]
     return "encrypted or not SQLite", "set store.path to another file; flowd leaves this one as it is"
+
+
+def _identity(path: Path) -> tuple[int, int]:
+    try:
+        status = os.stat(path)
+    except OSError:
+        return 0, 0
+    return status.st_dev, status.st_ino

@@ -3,6 +3,7 @@
 Runs as ``python -m flowd.store.migrations PATH`` in a process of its own (store/schema.py says why).
 """
 
+import os
 import sqlite3
 import sys
 import time
@@ -209,20 +210,34 @@ def _back_up(connection: sqlite3.Connection, path: Path) -> None:
     folder = schema.backups_dir(path)
     folder.mkdir(mode=0o700, exist_ok=True)
     target = folder / f"{path.name}.{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}"
+    # Copied aside first: a copy that a full disk cuts short must not push out an older whole one.
+    aside = folder / f".{target.name}.{os.getpid()}"
+    try:
+        _copy(connection, aside)
+        aside.rename(target)
+    finally:
+        aside.unlink(missing_ok=True)
+    for old in sorted(folder.glob(f"{path.name}.*"))[:-BACKUPS_KEPT]:
+        old.unlink()
+
+
+def _copy(connection: sqlite3.Connection, target: Path) -> None:
+    target.touch(mode=0o600)
     copy = sqlite3.connect(target)
     try:
         connection.backup(copy)
     finally:
         copy.close()
-    target.chmod(0o600)
-    for old in sorted(folder.glob(f"{path.name}.*"))[:-BACKUPS_KEPT]:
-        old.unlink()
 
 
 def main(arguments: list[str]) -> int:
     """Migrate the database that the one argument names; say condition, text and hint on failure."""
     try:
         migrate(Path(arguments[0]))
+    except OSError as error:
+        hint = "check the permissions of core.db and its directory"
+        sys.stderr.write(f"cannot open|core.db cannot be opened: {error}\n{hint}\n")
+        return 1
     except StoreError as error:
         sys.stderr.write(f"{error.condition}|{error}\n{error.hint}\n")
         return 1

@@ -57,20 +57,45 @@ def ensure_current(database: Database) -> None:
     sqlite-utils, which the migrations are written with, imports click and costs 14 MB: the daemon
     must never carry it.
     """
-    database.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    if database.path.exists() and database.path.stat().st_size and is_current(database):
-        return
-    run = subprocess.run(
-        [sys.executable, "-m", "flowd.store.migrations", str(database.path)],
-        capture_output=True,
-        text=True,
-        timeout=MIGRATION_DEADLINE_S,
-        check=False,
-    )
+    try:
+        database.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if database.path.exists() and database.path.stat().st_size and is_current(database):
+            return
+        run = subprocess.run(
+            [sys.executable, "-m", "flowd.store.migrations", str(database.path)],
+            capture_output=True,
+            text=True,
+            timeout=MIGRATION_DEADLINE_S,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise StoreError(
+            f"core.db cannot be opened: {error}",
+            condition="cannot open",
+            hint="check that the directory of core.db exists and is writable",
+        ) from error
     if run.returncode != 0:
-        what, _, hint = run.stderr.strip().partition("\n")
-        condition, _, what = what.partition("|")
-        raise StoreError(what or "core.db could not be migrated", condition=condition, hint=hint)
+        raise _told_by_child(run.stderr)
+
+
+def note_recovery(database: Database) -> None:
+    """Count that core.db serves again: a real write, since reading may work on a full disk."""
+    with database.transaction() as connection:
+        connection.execute(
+            "insert into flow_counters (name, value) values ('store_recoveries', 1) "
+            "on conflict(name) do update set value = value + 1"
+        )
+
+
+def _told_by_child(words: str) -> StoreError:
+    first, _, hint = words.strip().partition("\n")
+    condition, told, what = first.partition("|")
+    if not told:  # it did not end as it should: its last line is the error of a traceback
+        last = (words.strip().splitlines() or ["no reason given"])[-1]
+        return StoreError(
+            f"core.db could not be migrated: {last}", condition="not migrated", hint="see `flowd doctor`"
+        )
+    return StoreError(what, condition=condition, hint=hint)
 
 
 def backups_dir(path: Path) -> Path:
