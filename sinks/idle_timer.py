@@ -42,7 +42,10 @@ class IdleTimer:
 
 
 def touch_marker(project: str, last_activity_at: float) -> None:
-    """Set the marker's time to *last_activity_at*, never back; do nothing where there is no conductor."""
+    """Set the marker's time to *last_activity_at*, never back; do nothing where there is no conductor.
+
+    A marker that is made here keeps the time of its making: old work must not look like a pause.
+    """
     folder = os.path.join(project, CONDUCTOR)
     with suppress(OSError):  # a marker is a courtesy: a read-only checkout must not hold up the timer
         if not os.path.isdir(folder) or os.path.islink(folder):  # noqa: PTH112, PTH114 hot path
@@ -51,7 +54,7 @@ def touch_marker(project: str, last_activity_at: float) -> None:
             os.path.join(folder, MARKER), os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644
         )
         try:
-            if os.fstat(descriptor).st_size == 0 or os.fstat(descriptor).st_mtime < last_activity_at:
+            if os.fstat(descriptor).st_mtime < last_activity_at:
                 os.utime(descriptor, (last_activity_at, last_activity_at))
         finally:
             os.close(descriptor)
