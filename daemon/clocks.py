@@ -12,12 +12,17 @@ class Clock:
     def __init__(self, interval_s: Callable[[], float], action: Callable[[], None]) -> None:
         self._interval_s = interval_s
         self._action = action
-        self.next_at = time.monotonic() + interval_s()
+        self._last_at = time.monotonic()
+
+    @property
+    def next_at(self) -> float:
+        """When it is due, by the interval of now."""
+        return self._last_at + self._interval_s()
 
     def run_if_due(self) -> None:
         """Act if it is time."""
         if time.monotonic() >= self.next_at:
-            self.next_at = time.monotonic() + self._interval_s()
+            self._last_at = time.monotonic()
             self._action()
 
 

@@ -54,7 +54,13 @@ class Part:
     def start(self) -> None:
         """Start the thread, with a fresh object."""
         self.restart_at = None
-        runnable = self._make()
+        try:
+            runnable = self._make()
+        except Exception as error:
+            if self._thread is None:
+                raise  # the very first start: whoever starts flowd should see why
+            self._died(error)
+            return
         self._thread = threading.Thread(
             target=self._live, args=(runnable,), name=f"flowd-{self.name}", daemon=True
         )

@@ -103,6 +103,7 @@ class Reader:
     def reconcile(self) -> None:
         """Find by comparison what events did not tell; to be run as a task of the hints."""
         started = time.monotonic()
+        self._gate.database.connection()  # raises when core.db was taken away meanwhile
         difference = self._reconciler.everything(self._known)
         for path in difference.missing:
             self._look(path)
@@ -120,7 +121,10 @@ class Reader:
 
     def poll(self) -> None:
         """Look into the directories that could not be watched; to be run as a task of the hints."""
-        self._hints.put_backlog(self._reconciler.unheld(self._known))
+        if self._reconciler.sees_new_projects:
+            self._hints.put_backlog(self._reconciler.unheld(self._known))
+        else:
+            self.reconcile()
 
     def use_watcher(self, watcher: Watcher) -> None:
         """Go on with a new watcher; to be run as a task of the hints."""
@@ -218,6 +222,7 @@ class Reader:
             self._look_elsewhere(path)
             return
         try:
+            path.encode()  # core.db keeps text: a name that is none is passed over
             descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         except FileNotFoundError:
             self._miss(path)
@@ -248,6 +253,13 @@ class Reader:
             self.reconcile()  # ``projects`` itself has just come into being
         else:
             self._hints.put_backlog(self._reconciler.directory(path, self._known))
+            self._look_below_if_gone(path)
+
+    def _look_below_if_gone(self, directory: str) -> None:
+        """Miss every transcript of a directory that was moved or deleted as a whole."""
+        if not os.path.isdir(directory):  # noqa: PTH112 hot path
+            for path in [path for path in self._known.by_path if path.startswith(directory + "/")]:
+                self._look(path)
 
     def _read(self, path: str, name: TranscriptName, descriptor: int) -> None:
         status = os.fstat(descriptor)
@@ -359,6 +371,13 @@ class Reader:
                 self._show(fact.body.state, lags.get(fact.session_id, 0), now)
         self.recent.publish()
         self.progress = self.progress._replace(last_commit_at=now)
+        if len(self._known.by_path) > self.progress.transcripts:
+            self._recount()
+
+    def _recount(self) -> None:
+        live = self._known.by_path.values()
+        sessions = sum(not source.is_subagent for source in live)
+        self.progress = self.progress._replace(transcripts=len(live), sessions=sessions)
 
     def _show(self, state: SessionState, lag_bytes: int, progress_at: float) -> None:
         self.recent.put(state, lag_bytes, progress_at)

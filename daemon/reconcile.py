@@ -34,10 +34,10 @@ class Reconciler:
         seen = sessions = 0
         for directory in _directories(self._root):
             self._watcher.watch(directory)
-            depth = directory.count("/") + 1
             for path, status in self._transcripts(directory):
                 seen += 1
-                sessions += path.count("/") == depth
+                name = transcript_name(path[len(self._root) + 1 :])
+                sessions += name is not None and not name.is_subagent
                 unseen.pop(path, None)
                 if _differs(known, path, status):
                     found.append((status.st_mtime_ns, path))
@@ -49,7 +49,7 @@ class Reconciler:
         if path == self._root or not path.startswith(self._root + "/"):
             return []
         parts = path[len(self._root) + 1 :].split("/")
-        if len(parts) > 3 or (len(parts) == 3 and parts[2] != "subagents"):
+        if len(parts) > 2 and parts[2] != "subagents":
             return []
         if not self._watcher.watch(path) and not os.path.isdir(path):  # noqa: PTH112 hot path
             return []
@@ -60,20 +60,29 @@ class Reconciler:
         """Look by hand into every directory that could not be watched."""
         changed: list[str] = []
         for directory in list(self._watcher.unheld):
+            if not os.path.isdir(directory):  # noqa: PTH112 hot path
+                self._watcher.unheld.discard(directory)
             changed.extend(self.directory(directory, known))
         return changed
+
+    @property
+    def sees_new_projects(self) -> bool:
+        """Whether a new directory below ``projects/`` would be noticed without looking."""
+        return not any(f"{self._root}/".startswith(f"{directory}/") for directory in self._watcher.unheld)
 
     def _watch_root(self) -> None:
         # Until Claude Code has been used, `projects` is not there: its nearest ancestor says when it comes.
         directory = self._root
         while not self._watcher.watch(directory) and not os.path.isdir(directory):  # noqa: PTH112 hot path
             directory = os.path.dirname(directory)
+        if directory != self._root and os.path.isdir(self._root):  # noqa: PTH112 it came while we looked
+            self._watcher.watch(self._root)
 
     def _transcripts(self, directory: str) -> Iterator[tuple[str, os.stat_result]]:
         for entry in _entries(directory):
             try:
                 if entry.name.endswith(".jsonl"):
-                    status = entry.stat()
+                    status = entry.stat(follow_symlinks=False)
                     if stat.S_ISREG(status.st_mode):
                         yield entry.path, status
                 elif entry.is_dir(follow_symlinks=False):
@@ -92,9 +101,11 @@ class Reconciler:
                 path = f"{directory}/{name}"
                 if transcript_name(path[len(self._root) + 1 :]):
                     try:
-                        yield path, os.stat(path)
+                        status = os.lstat(path)
                     except OSError:
                         continue
+                    if stat.S_ISREG(status.st_mode):
+                        yield path, status
 
 
 def _differs(known: KnownFiles, path: str, status: os.stat_result) -> bool:

@@ -48,24 +48,25 @@ class Supervisor:
         self.children = 0
         self.hints = Hints()
         self.gate = StoreGate(Database(database_path(paths, settings), durable=False))
+        self._inbox: queue.SimpleQueue[int | str] = queue.SimpleQueue()
         self.watcher = self._new_watcher()
         self.reader = self._new_reader()
         self.workers: dict[str, SinkWorker] = {}
         self.parts: dict[str, Part] = {}
         self._paths = paths
         self._lock = lock
-        self._inbox: queue.SimpleQueue[int | str] = queue.SimpleQueue()
         self._clocks = Clocks()
         self._control: ControlServer | None = None
+        self._hurried = False
         self._desk: HookDesk
 
     def run(self) -> None:
         """Live from ready to stopped. The caller holds the lock."""
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             signal.signal(number, self._on_signal)
+        self._lock.describe(Holder(os.getpid(), __version__, str(self._paths.socket), self.started_at))
         self._start_parts()
         self._start_clocks()
-        self._lock.describe(Holder(os.getpid(), __version__, str(self._paths.socket), self.started_at))
         notify("READY=1")
         log.info("started", version=__version__, pid=os.getpid(), database=str(self.gate.database.path))
         self._follow_events()
@@ -138,7 +139,12 @@ class Supervisor:
 
     def _new_watcher(self) -> Watcher:
         most = self.settings.current.watch.most_watches
-        return make_watcher(self.hints.put, lambda: self.hints.put_task(self._after_overflow), most)
+        return make_watcher(
+            self.hints.put,
+            lambda: self.hints.put_task(self._after_overflow),
+            lambda: self._inbox.put("unheld"),
+            most,
+        )
 
     def _new_reader(self) -> Reader:
         projects = os.path.realpath(claude_dir(self.settings) / "projects")
@@ -161,11 +167,13 @@ class Supervisor:
         return self._control
 
     def _on_commit(self, newest: int) -> None:
-        for worker in self.workers.values():
+        for worker in tuple(self.workers.values()):  # the main thread may just be adding one
             worker.notify(newest)
 
+    # What is put into the hints asks for the reader when it runs: by then it may be another one.
+
     def _reconcile(self) -> None:
-        self.hints.put_task(self.reader.reconcile)
+        self.hints.put_task(lambda: self.reader.reconcile())
 
     def _after_overflow(self) -> None:
         log.warning("events_lost", remedy="everything is compared with the disk")
@@ -176,16 +184,17 @@ class Supervisor:
 
     def _poll(self) -> None:
         if self.watcher.unheld:
-            self.hints.put_task(self.reader.poll)
+            self.hints.put_task(lambda: self.reader.poll())
 
     def _tell_idle(self, pause: Pause) -> None:
-        self.hints.put_task(partial(self.reader.tell_idle, pause))
+        self.hints.put_task(lambda: self.reader.tell_idle(pause))
 
     def _mend_watcher(self) -> None:
         if not self.watcher.alive:
             log.error("watcher_died", remedy="a new one is started")
+            self.watcher.close()
             self.watcher = self._new_watcher()
-            self.hints.put_task(partial(self.reader.use_watcher, self.watcher))
+            self.hints.put_task(lambda: self.reader.use_watcher(self.watcher))
 
     def _stop(self) -> None:
         """Reader first, then sinks until the deadline, then the rest; a second signal cuts it short."""
@@ -193,11 +202,11 @@ class Supervisor:
         deadline = time.monotonic() + self.settings.current.sinks.drain_s
         self.watcher.close()
         self.hints.close()
-        self._join(["reader"], deadline)
+        hung = self._join(["reader"], deadline)
         for worker in self.workers.values():
             worker.close(deadline)
         self._desk.close()
-        hung = self._join([*self.workers, "hooks"], deadline)
+        hung += self._join([*self.workers, "hooks"], deadline)
         if self._control is not None:
             self._control.close()
         hung += self._join(["control"], time.monotonic() + LAST_JOIN_S)
@@ -212,9 +221,15 @@ class Supervisor:
         left = list(names)
         while left:
             left = [name for name in left if not self.parts[name].join(INBOX_SLICE_S / len(left))]
-            if time.monotonic() >= deadline or not self._inbox.empty():
+            if time.monotonic() >= deadline or self._is_hurried():
                 break
         return left
+
+    def _is_hurried(self) -> bool:
+        """Say whether a second signal came; other news is of no interest any more."""
+        while not self._inbox.empty():
+            self._hurried = self._inbox.get() in (signal.SIGTERM, signal.SIGINT) or self._hurried
+        return self._hurried
 
 
 def claude_dir(settings: LiveSettings) -> Path:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 OnHint = Callable[[str], None]
 OnOverflow = Callable[[], None]
+OnUnheld = Callable[[], None]
 
 
 class Watcher(Protocol):
@@ -43,11 +44,14 @@ class Watcher(Protocol):
         ...
 
 
-def make_watcher(on_hint: OnHint, on_overflow: OnOverflow, most_watches: int) -> Watcher:
-    """Return the lightest watcher that this system has."""
-    if sys.platform == "linux":
-        return InotifyWatcher(on_hint, on_overflow, most_watches)
-    return ObserverWatcher(on_hint)
+def make_watcher(on_hint: OnHint, on_overflow: OnOverflow, on_unheld: OnUnheld, most_watches: int) -> Watcher:
+    """Return the lightest watcher that this system has; *on_unheld* is called when polling becomes needed."""
+    if sys.platform != "linux":
+        return ObserverWatcher(on_hint)
+    try:
+        return InotifyWatcher(on_hint, on_overflow, on_unheld, most_watches)
+    except OSError:  # no inotify, or too many programs use it
+        return NoWatcher(on_unheld)
 
 
 def is_wanted(name: str, is_directory: bool) -> bool:
@@ -62,12 +66,15 @@ class InotifyWatcher:
     time in its queues; its InotifyFD calls back directly.
     """
 
-    def __init__(self, on_hint: OnHint, on_overflow: OnOverflow, most_watches: int = 0) -> None:
+    def __init__(
+        self, on_hint: OnHint, on_overflow: OnOverflow, on_unheld: OnUnheld, most_watches: int = 0
+    ) -> None:
         from watchdog.observers.inotify_c import InotifyConstants as Mask
         from watchdog.observers.inotify_c import InotifyFD
 
         self._on_hint = on_hint
         self._on_overflow = on_overflow
+        self._on_unheld = on_unheld
         self._most = most_watches
         self._mask = (
             Mask.IN_MODIFY
@@ -81,6 +88,7 @@ class InotifyWatcher:
         self._directories: dict[int, bytes] = {}
         self._descriptors: dict[str, int] = {}
         self.unheld: set[str] = set()
+        self._closing = False
         self._fd = InotifyFD()
         self._fd.start()
 
@@ -104,14 +112,12 @@ class InotifyWatcher:
         with self._guard:
             if directory in self._descriptors:
                 return True
-            if self._most and len(self._descriptors) >= self._most:
-                self.unheld.add(directory)
-                return False
             try:
                 descriptor = self._add(directory)
             except OSError as error:
                 if error.errno not in (errno.ENOENT, errno.ENOTDIR):
                     self.unheld.add(directory)
+                    self._on_unheld()
                 return False
             self._directories[descriptor] = os.fsencode(directory)
             self._descriptors[directory] = descriptor
@@ -120,6 +126,7 @@ class InotifyWatcher:
 
     def close(self) -> None:
         """Stop the thread and give all watches back."""
+        self._closing = True
         self._fd.stop()
         self._fd.join(2)
 
@@ -130,24 +137,73 @@ class InotifyWatcher:
         if directory is not None and name:
             text = os.fsdecode(name)
             if is_wanted(text, event.is_directory):  # type: ignore[attr-defined]  # same
-                self._on_hint(os.fsdecode(directory) + "/" + text)
+                path = os.fsdecode(directory) + "/" + text
+                if event.is_directory and event.is_moved_from:  # type: ignore[attr-defined]  # same
+                    self._forget(path)
+                self._on_hint(path)
 
     def on_watch_deleted(self, descriptor: int) -> None:
-        """Take the end of a watch: its directory is gone."""
+        """Take the end of a watch: its directory is gone, and perhaps already there anew."""
         with self._guard:
-            directory = self._directories.pop(descriptor, None)
-            if directory is not None:
-                self._descriptors.pop(os.fsdecode(directory), None)
+            directory = os.fsdecode(self._directories.pop(descriptor, b""))
+            if self._descriptors.get(directory) == descriptor:
+                del self._descriptors[directory]
+        if directory and not self._closing:
+            self._on_hint(directory)
 
     def on_queue_overflow(self) -> None:
         """Take the kernel's word that events were lost."""
         self._on_overflow()
 
+    def _forget(self, moved: str) -> None:
+        """Drop a directory that was moved, with all below it: the same path may come to mean another."""
+        with self._guard:
+            gone = [path for path in self._descriptors if path == moved or path.startswith(moved + "/")]
+            descriptors = [self._descriptors.pop(path) for path in gone]
+            for descriptor in descriptors:
+                self._directories.pop(descriptor, None)
+        self._fd.remove_callbacks([(descriptor, id(self)) for descriptor in descriptors])  # type: ignore[misc]  # NewTypes over int
+
     def _add(self, directory: str) -> int:
+        if self._most and len(self._descriptors) >= self._most and os.path.isdir(directory):  # noqa: PTH112 hot path
+            raise OSError(errno.ENOSPC, "the setting watch.most_watches is reached", directory)
         descriptor = int(self._fd.add_callback(os.fsencode(directory), self._mask, self, id(self)))  # type: ignore[arg-type]  # NewTypes over int
         if descriptor < 0:  # watchdog passes over EACCES without a word
             raise PermissionError(errno.EACCES, "cannot be watched", directory)
         return descriptor
+
+
+class NoWatcher:
+    """Holds nothing: everything is polled."""
+
+    def __init__(self, on_unheld: OnUnheld) -> None:
+        self._on_unheld = on_unheld
+        self.unheld: set[str] = set()
+
+    @property
+    def asked(self) -> int:
+        """How many directories it was asked to watch."""
+        return len(self.unheld)
+
+    @property
+    def held(self) -> int:
+        """How many it does watch."""
+        return 0
+
+    @property
+    def alive(self) -> bool:
+        """It has no thread that could die."""
+        return True
+
+    def watch(self, directory: str) -> bool:
+        """Remember *directory* as unheld."""
+        if directory not in self.unheld and os.path.isdir(directory):  # noqa: PTH112 hot path
+            self.unheld.add(directory)
+            self._on_unheld()
+        return False
+
+    def close(self) -> None:
+        """Nothing is held."""
 
 
 class ObserverWatcher:
