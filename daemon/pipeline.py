@@ -48,6 +48,10 @@ class Pipeline:
         self._memories[session_id] = SessionMemory()
         self.touch(session_id)
 
+    def touch(self, session_id: str) -> None:
+        """Have the session's state told anew: something about its file has changed."""
+        self._moved.add(session_id)
+
     def vanish(self, source: Source, batch: Batch) -> None:
         """Record that *source* is gone from disk, with what was kept of it."""
         batch.add_source(source)
