@@ -7,10 +7,18 @@ from flowd.cli.funnel import run_command
 ABOUT = "flow: your side of the thread that flowd keeps."
 EXAMPLES = """\
 examples:
-  flow thread create "Auth redesign" "We decided on JWT"   hand something to the other client
-  flow extract SESSION.jsonl                               the state flowd reads from a transcript
+  flow show                               where the work in this project stands
+  flow save "Parser done, tests next"     say it yourself; your words stay
+  flow inject                             what the next session will be told
+  flow sessions --all                     every session flowd has followed
 """
 VERBS = {
+    "init": "flowd.cli.init",
+    "save": "flowd.cli.save",
+    "show": "flowd.cli.show",
+    "inject": "flowd.cli.inject",
+    "sessions": "flowd.cli.sessions",
+    "trust": "flowd.cli.trust",
     "thread": "flowd.cli.thread",
     "extract": "flowd.cli.extract",
 }

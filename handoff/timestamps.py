@@ -32,3 +32,9 @@ def _in_utc(moment: datetime) -> str | None:
     except (OverflowError, ValueError, OSError):
         # The first and last years a datetime can hold have no neighbour in another zone.
         return None
+
+
+def to_seconds(moment: object) -> float:
+    """Return *moment* as seconds since the epoch, 0.0 when it is none."""
+    text = as_utc_text(moment)
+    return datetime.fromisoformat(text).timestamp() if text else 0.0

@@ -100,6 +100,12 @@ class Journal:
         """Return a session's facts of one kind, oldest first."""
         return self._facts("session_id = ? and kind = ? order by seq", (session_id, kind))
 
+    def count_of_session(self, session_id: str) -> int:
+        """Return how many facts are kept of a session."""
+        with self._database.reading() as connection:
+            row = connection.execute("select count(*) from flow_facts where session_id = ?", (session_id,))
+            return int(row.fetchone()[0])
+
     def states_of(self, project: str, repository: str, most: int) -> list[SessionState]:
         """Return the latest states of a project's sessions; those of other worktrees of it come last."""
         facts = self._facts(

@@ -1,0 +1,98 @@
+"""``flow inject``: what a session should know, as text; and the state saved for the next one."""
+
+import argparse
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from flowd.cli.git_state import uncommitted_files
+from flowd.cli.local_store import current_session, open_store, this_project
+from flowd.config.paths import resolve_paths
+from flowd.config.settings import load_settings
+from flowd.daemon.hook_input import hook_input
+from flowd.daemon.injection import Asked, compose, hook_output, once
+from flowd.handoff.briefing import LEVELS
+from flowd.handoff.git_files import read_branch
+from flowd.handoff.project import Project
+from flowd.handoff.yaml_file import load_handoff, update_handoff
+
+BUDGETS = {"L0": 500, "L1": 2048, "L2": 4096, "L3": 10_000}
+EXAMPLES = """\
+examples:
+  flow inject                  what the next session would be told
+  flow inject --level L3       everything flowd knows about it
+  flow inject --save-state     note branch and uncommitted files before a compaction
+"""
+
+
+def add_parser(subparsers: Any) -> None:
+    """Describe the verb."""
+    parser = subparsers.add_parser(
+        "inject",
+        help="print what a session should know",
+        description="Print the state of the work in this project as context for a session.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("-l", "--level", choices=LEVELS, default="L1", help="how much (default L1)")
+    parser.add_argument("-q", "--quiet", action="store_true", help="without the surrounding tags")
+    parser.add_argument("--save-state", action="store_true", help="save branch and files instead of printing")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the context, or save the state."""
+    project = this_project()
+    if arguments.save_state:
+        save_state(project)
+        print("state saved" if arguments.quiet else f"state saved in {project.root}")
+        return 0
+    asked = Asked(
+        cwd=project.root,
+        session_id=current_session(),
+        level=arguments.level,
+        budget_bytes=BUDGETS[arguments.level],
+        tags=not arguments.quiet,
+    )
+    injection = compose(open_store(), asked)
+    if injection.warning:
+        print(injection.warning, file=sys.stderr)
+    if injection.text:
+        print(injection.text)
+    return 0
+
+
+def save_state(project: Project) -> None:
+    """Bring branch, files and timestamp of handoff.yaml up to date; goal, now and hypothesis stay."""
+    root = Path(project.root)
+    updates: dict[str, Any] = {}
+    branch, files = read_branch(project.root), uncommitted_files(project.root)
+    if branch:
+        updates["branch"] = branch
+    if files:
+        updates["files"] = files
+    present = load_handoff(root) or {}
+    if not present.get("goal"):
+        updates["goal"] = f"Working on {root.name}"
+    if not present.get("now"):
+        updates["now"] = "Session in progress"
+    update_handoff(updates, root)
+
+
+def session_start_output(raw: Mapping[str, Any]) -> str:
+    """Return what a SessionStart hook prints when no daemon is there to say it."""
+    hook = hook_input(raw)
+    settings = load_settings(resolve_paths().config_file).settings
+    database = open_store()
+    asked = Asked(
+        cwd=hook.cwd,
+        session_id=hook.session_id,
+        source=hook.source,
+        budget_bytes=settings.inject.budget_bytes,
+        idle_after_s=settings.idle.after_minutes * 60,
+    )
+    injection = compose(database, asked)
+    if injection.text and not once(database, asked, injection):
+        return ""
+    return hook_output(injection)

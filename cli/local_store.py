@@ -1,0 +1,52 @@
+"""core.db for commands: they read and write it themselves, so that they work with the daemon down."""
+
+import os
+from contextlib import suppress
+from pathlib import Path
+
+from flowd.config.errors import FlowdError
+from flowd.config.paths import resolve_paths
+from flowd.config.settings import load_settings
+from flowd.daemon.control_client import ask
+from flowd.daemon.lock import control_socket
+from flowd.handoff.project import Project, resolve_project
+from flowd.store.database import Database
+from flowd.store.schema import ensure_current
+
+
+def open_store() -> Database:
+    """Return core.db, made or migrated if need be."""
+    paths = resolve_paths()
+    configured = load_settings(paths.config_file).settings.store.path
+    database = Database(Path(configured).expanduser() if configured else paths.database)
+    ensure_current(database)
+    return database
+
+
+def poke_daemon() -> bool:
+    """Have a running daemon look at what was just written; say whether there is one."""
+    with suppress(FlowdError):
+        ask(control_socket(resolve_paths()), "poke", deadline_s=1.0)
+        return True
+    return False
+
+
+def this_project(directory: str | None = None) -> Project:
+    """Return the project of *directory* (default: the working directory), or raise where there is none."""
+    start = os.path.abspath(directory) if directory else _working_directory()  # noqa: PTH100 no resolving yet
+    project = resolve_project(start)
+    if project is None:
+        raise FlowdError(f"{start} is no project", hint="change into a project's directory first")
+    return project
+
+
+def current_session() -> str:
+    """Return the Claude Code session this command runs inside of, if any."""
+    return os.environ.get("CLAUDE_CODE_SESSION_ID", "")
+
+
+def _working_directory() -> str:
+    try:
+        return str(Path.cwd())
+    except FileNotFoundError:
+        raise FlowdError("the working directory is gone", hint="change into a project's directory") from None

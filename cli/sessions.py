@@ -1,0 +1,65 @@
+"""``flow sessions``: the sessions flowd knows, most recent first."""
+
+import argparse
+from typing import Any
+
+import msgspec
+
+from flowd.cli.local_store import open_store, this_project
+from flowd.cli.tables import ago, home_relative, table
+from flowd.config.errors import FlowdError
+from flowd.config.paths import resolve_paths
+from flowd.config.settings import load_settings
+from flowd.daemon.status import phase_of
+from flowd.store.facts import SessionState, latest_activity
+from flowd.store.journal import Journal
+
+
+def add_parser(subparsers: Any) -> None:
+    """Describe the verb."""
+    parser = subparsers.add_parser(
+        "sessions",
+        help="the sessions of this project",
+        description="List the sessions that flowd has followed.",
+    )
+    parser.add_argument("-a", "--all", action="store_true", help="of all projects")
+    parser.add_argument("-n", "--most", type=int, default=20, metavar="N", help="at most N (default 20)")
+    parser.add_argument("--json", action="store_true", help="whole states as JSON")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """List the sessions."""
+    states = _states(everywhere=arguments.all, most=arguments.most)
+    if arguments.json:
+        print(msgspec.json.format(msgspec.json.encode(states)).decode())
+        return 0
+    if not states:
+        print("no session seen here yet")
+        return 0
+    idle_after_s = load_settings(resolve_paths().config_file).settings.idle.after_minutes * 60
+    head: tuple[str, ...] = ("SESSION", "STATE", "ACTIVE", "PROJECT" if arguments.all else "BRANCH", "GOAL")
+    rows = [head, *(_row(state, idle_after_s, everywhere=arguments.all) for state in states)]
+    print("\n".join(table(rows, shrink=4)))
+    return 0
+
+
+def _states(*, everywhere: bool, most: int) -> list[SessionState]:
+    journal = Journal(open_store())
+    if everywhere:
+        return journal.latest_states(most)
+    try:
+        project = this_project()
+    except FlowdError as error:
+        raise FlowdError(str(error), hint="`flow sessions --all` lists those of all projects") from error
+    return journal.states_of(project.root, project.repository, most)
+
+
+def _row(state: SessionState, idle_after_s: float, *, everywhere: bool) -> tuple[str, ...]:
+    return (
+        state.session_id[:8],
+        phase_of(state, idle_after_s),
+        ago(latest_activity(state)),
+        home_relative(state.project or state.cwd) if everywhere else state.branch or "-",
+        state.goal or state.title or "-",
+    )
