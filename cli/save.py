@@ -34,7 +34,7 @@ def add_parser(subparsers: Any) -> None:
     parser = subparsers.add_parser(
         "save",
         help="say where the work stands",
-        description="Write where the work stands into handoff.yaml and core.db. Your words stay until you change\nthem.",
+        description="Write where the work stands; your words stay until you change them.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

@@ -22,6 +22,7 @@ from flowd.store.facts import Checkpointed, Injected, SessionState, latest_activ
 from flowd.store.journal import Journal
 from flowd.store.threads import counts as thread_counts
 
+INJECTIONS_SHOWN = 5
 FIELDS = ("goal", "status", "now", "hypothesis", "outcome", "branch", "files")
 EXAMPLES = """\
 examples:
@@ -59,7 +60,9 @@ def _view(project: Project) -> dict[str, Any]:
     root = Path(project.root)
     handoff = (load_handoff(root) or {}) if (root / FOLDER).exists() else {}
     at = to_seconds(handoff.get("timestamp"))
-    then = Then(str(handoff.get("branch") or ""), tuple(map(str, handoff.get("files") or ())), at)
+    files = handoff.get("files")
+    listed = tuple(str(name) for name in files) if isinstance(files, list) else ()
+    then = Then(str(handoff.get("branch") or ""), listed, at)
     view: dict[str, Any] = {
         "project": project.root,
         "worktree": project.worktree,
@@ -72,7 +75,7 @@ def _view(project: Project) -> dict[str, Any]:
     try:
         return view | _from_store(project)
     except StoreError as error:
-        return view | {"store_error": str(error), "sessions": [], "threads": {}}
+        return view | {"store_error": str(error), "sessions": [], "injected": [], "threads": {}}
 
 
 def _from_store(project: Project) -> dict[str, Any]:
@@ -86,6 +89,11 @@ def _from_store(project: Project) -> dict[str, Any]:
     ]
     return {
         "sessions": sessions,
+        "injected": [
+            {"session_id": fact.session_id, "at": fact.at, "source": fact.body.source, "text": fact.body.text}
+            for fact in journal.facts_of_project(project.root, "injected", INJECTIONS_SHOWN)
+            if isinstance(fact.body, Injected)
+        ],
         "threads": {
             "active": threads.active,
             "unread_chat": threads.unread_chat,
@@ -96,7 +104,6 @@ def _from_store(project: Project) -> dict[str, Any]:
 
 def _session(journal: Journal, state: SessionState, idle_after_s: float) -> dict[str, Any]:
     """Return one session with its ledger: captured, stored, checkpoints kept, injected."""
-    injected = journal.facts_of_session(state.session_id, "injected")
     checkpoints = journal.facts_of_session(state.session_id, "checkpoint")
     return {
         "session_id": state.session_id,
@@ -113,11 +120,7 @@ def _session(journal: Journal, state: SessionState, idle_after_s: float) -> dict
             for fact in checkpoints
             if isinstance(fact.body, Checkpointed)
         ],
-        "injected": [
-            {"at": fact.at, "source": fact.body.source, "text": fact.body.text}
-            for fact in injected
-            if isinstance(fact.body, Injected)
-        ],
+        "injected": len(journal.facts_of_session(state.session_id, "injected")),
     }
 
 
@@ -172,8 +175,7 @@ def _foot(view: dict[str, Any]) -> list[str]:
 
 def _injected(view: dict[str, Any]) -> list[str]:
     lines: list[str] = []
-    for session in view["sessions"]:
-        for told in session["injected"]:
-            lines.append(f"session {session['session_id'][:8]}, {told['source']}, {age(told['at'])}:")
-            lines += [f"  {line}" for line in told["text"].splitlines()]
+    for told in view["injected"]:
+        lines.append(f"session {told['session_id'][:8]}, {told['source']}, {age(told['at'])}:")
+        lines += [f"  {line}" for line in told["text"].splitlines()]
     return lines or ["no session here has been told anything yet"]

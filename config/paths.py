@@ -37,6 +37,11 @@ class Paths(NamedTuple):
         return self.state_dir / "log"
 
     @property
+    def spool_dir(self) -> Path:
+        """Where hooks leave what they could not say to a daemon."""
+        return self.state_dir / "spool"
+
+    @property
     def socket(self) -> Path:
         """The control socket; moved to a short place when its natural path is too long for the kernel."""
         natural = self.runtime_dir / "flowd.sock"

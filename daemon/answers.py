@@ -48,8 +48,8 @@ class Answers:
         return names
 
     def _poke(self, _: Mapping[str, Any]) -> bool:
-        """Have the sinks look at what another process added to the journal."""
-        self._daemon.look_at_journal()
+        """Take in what another process left."""
+        self._daemon.look_around()
         return True
 
     def _reload(self, _: Mapping[str, Any]) -> str:

@@ -25,6 +25,7 @@ from flowd.daemon.parts import Part, Runnable
 from flowd.daemon.reader import Reader
 from flowd.daemon.service_manager import notify, watchdog_interval_s
 from flowd.daemon.sink_worker import SinkWorker
+from flowd.daemon.spool import Spool
 from flowd.daemon.store_gate import StoreGate
 from flowd.daemon.watcher import Watcher, make_watcher
 from flowd.sinks.protocol import Sink
@@ -54,6 +55,7 @@ class Supervisor:
         self.workers: dict[str, SinkWorker] = {}
         self.parts: dict[str, Part] = {}
         self._paths = paths
+        self._spool = Spool(paths.spool_dir)
         self._lock = lock
         self._clocks = Clocks()
         self._control: ControlServer | None = None
@@ -68,6 +70,7 @@ class Supervisor:
         self._start_parts()
         self._start_clocks()
         notify("READY=1")
+        self._take_spooled()
         log.info("started", version=__version__, pid=os.getpid(), database=str(self.gate.database.path))
         self._follow_events()
         self._stop()
@@ -83,9 +86,14 @@ class Supervisor:
             log.error("settings_kept", error=str(error), hint=error.hint)
         return self.settings_error
 
-    def look_at_journal(self) -> None:
-        """Tell the sinks how far the journal reaches, whoever wrote into it."""
+    def look_around(self) -> None:
+        """Take in what other processes left: facts in the journal, hooks in the spool."""
         self._on_commit(Journal(self.gate.database).newest())
+        self._take_spooled()
+
+    def _take_spooled(self) -> None:
+        take = partial(self.reader.on_hook, done=lambda: None)
+        self.hints.put_task(partial(self._spool.drain, take))
 
     def _on_signal(self, number: int, _: FrameType | None) -> None:
         self._inbox.put(number)

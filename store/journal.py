@@ -100,6 +100,10 @@ class Journal:
         """Return a session's facts of one kind, oldest first."""
         return self._facts("session_id = ? and kind = ? order by seq", (session_id, kind))
 
+    def facts_of_project(self, project: str, kind: str, most: int) -> list[Fact]:
+        """Return a project's latest facts of one kind, newest first."""
+        return self._facts("kind = ? and project = ? order by at desc limit ?", (kind, project, most))
+
     def count_of_session(self, session_id: str) -> int:
         """Return how many facts are kept of a session."""
         with self._database.reading() as connection:
