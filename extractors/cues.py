@@ -1,7 +1,7 @@
 """Words that tell a sentence worth keeping from the rest of what an assistant writes."""
 
-import re
-from typing import NamedTuple
+from collections import defaultdict
+from dataclasses import dataclass
 
 Phrases = dict[str, tuple[tuple[str, float], ...]]
 
@@ -138,7 +138,7 @@ VAGUE = (
     "Considered",
 )
 # Thinking aloud: what is said here is taken back in the next breath.
-MUSINGS = re.compile(r"\b[Ww]ait(?:,| [-—])|[Nn]o wait|[Ll]et me re-|\bHmm|\.\.\. no,|\bAh, ")
+MUSINGS = ("wait,", "Wait,", "no wait", "et me re-", "Hmm", "... no,", "Ah, ")
 # Lines that say no more than that a list comes.
 GENERIC_LEADS = (
     "summary",
@@ -167,7 +167,8 @@ GENERIC_LEADS = (
 _DRESSES = "{} {}. {}, {}: {}; ({} {}) **{} {}** **{}** *{}* `{}` {}! {}:** {}.**".split()
 
 
-class Cue(NamedTuple):
+@dataclass(eq=False, slots=True)
+class Cue:
     """What a word says for a learning and for a decision, alone and in phrases."""
 
     learning: float = 0.0
@@ -177,15 +178,17 @@ class Cue(NamedTuple):
 
 
 def _cues() -> dict[str, Cue]:
-    cues: dict[str, Cue] = {}
+    cues: defaultdict[str, Cue] = defaultdict(Cue)
     for weight, words in LEARNING_WORDS.items():
-        cues |= {word: Cue(learning=weight) for word in words.split()}
+        for word in words.split():
+            cues[word].learning = weight
     for weight, words in DECISION_WORDS.items():
-        cues |= {word: cues.get(word, Cue())._replace(decision=weight) for word in words.split()}
+        for word in words.split():
+            cues[word].decision = weight
     for word, phrases in LEARNING_PHRASES.items():
-        cues[word] = cues.get(word, Cue())._replace(learning_phrases=phrases)
+        cues[word].learning_phrases = phrases
     for word, phrases in DECISION_PHRASES.items():
-        cues[word] = cues.get(word, Cue())._replace(decision_phrases=phrases)
+        cues[word].decision_phrases = phrases
     return {dress.format(word): cue for word, cue in cues.items() for dress in _DRESSES}
 
 

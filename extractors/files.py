@@ -78,7 +78,7 @@ def _called(memory: Memory, block: Block, cwd: str) -> None:
             _expect(memory, block, path)
     elif block.name == "Bash" and block.input is not NOTHING:
         raw = bytes(block.input)
-        if b"<<" in raw or b"rm " in raw or b" -i" in raw or b"commit" in raw:
+        if b"<<" in raw or b"rm " in raw or b"commit" in raw or b"sed -i" in raw or b"perl -" in raw:
             _ran(memory, block, cwd)
 
 

@@ -8,15 +8,15 @@ from flowd.extractors.cues import CUES, FILLER_STARTS, FILLERS, GENERIC_LEADS, M
 from flowd.extractors.redaction import redact
 from flowd.extractors.text import Piece, cut_at_sentence, pieces, plain, sentences
 
-KEPT = 30
-MOST = 45
+KEPT = 24
+MOST = 36
 LENGTH = 300
 LONGEST_LEAD = 60
 SHORTEST = 40
 # The first few findings may be light ones: a short session has no others.
-ENOUGH = 14
+ENOUGH = 12
 LIGHTEST = 2.5
-LIGHT = 3.8
+LIGHT = 4.5
 # A finding loses against one of equal weight a thousand records later by a thousand times this.
 FRESHNESS_PER_RECORD = 0.002
 
@@ -50,12 +50,14 @@ def passages(reply: str, threshold: float) -> list[Passage]:
     found: list[Passage] = []
     for part, piece in enumerate(pieces(reply)):
         text = piece.text
-        # The whole outweighs its parts: most pieces need no second look.
-        if len(text) < SHORTEST or piece.is_heading or weigh(text)[1] < threshold:
+        if len(text) < SHORTEST or piece.is_heading:
+            continue
+        kind, whole = weigh(text)  # it outweighs its parts: most pieces need no second look
+        if whole < threshold:
             continue
         for passage in _passages(text):
-            category, weight = weigh(passage)
-            if weight >= threshold:
+            category, weight = (kind, whole) if passage is text else weigh(passage)
+            if weight >= threshold and not is_musing(passage):
                 found.append(Passage(passage, category, weight, part, piece))
     return found
 
@@ -76,8 +78,9 @@ def weigh(text: str) -> tuple[Category, float]:
     low = text.lower()
     words = low.split()
     learning = decision = 0.0
-    for word in {word for word in words if word in CUES}:
-        cue = CUES[word]
+    for cue in set(map(CUES.get, words)):
+        if cue is None:
+            continue
         learning += cue.learning
         decision += cue.decision
         for phrase, weight in cue.learning_phrases:
@@ -123,6 +126,11 @@ def _shape(text: str, words: int) -> float:
     return weight
 
 
+def is_musing(passage: str) -> bool:
+    """Tell whether a passage thinks aloud."""
+    return any(musing in passage for musing in MUSINGS)
+
+
 def _lead(piece: Piece) -> str:
     """Return the heading or label that a list item stands under, when it says more than that a list comes."""
     if not piece.is_item or not piece.lead:
@@ -151,6 +159,4 @@ def _is_filler(sentence: str) -> bool:
     start = sentence[:24].lower().lstrip("*_")
     if start[:3] in FILLER_STARTS and start.startswith(FILLERS):
         return True
-    if sentence.endswith((":", ":**")) and len(sentence) < LONGEST_LEAD:
-        return True
-    return MUSINGS.search(sentence) is not None
+    return sentence.endswith((":", ":**")) and len(sentence) < LONGEST_LEAD

@@ -18,10 +18,8 @@ _SYMBOL = re.compile("[\u2600-\u27bf\U0001f000-\U0001faff\ufe0f\u200d\u2b50\u2b1
 _TAG = re.compile(
     r"</?(?:br|b|i|em|strong|code|details|summary|sub|sup|kbd|p|div|span)\b[^>\n]*>", re.IGNORECASE
 )
-_SENTENCE_END = re.compile(
-    r"(?:(?<=[.!?])|(?<=[.!?][\"')\]*]))(?<!e\.g\.)(?<!i\.e\.)(?<!vs\.)(?<!cf\.)\s+(?=[A-Z0-9\"'(\[`*/#—~])"
-)
-_STOP = re.compile(r"[.!?][\"')\]*]*\s")
+_SENTENCE_END = re.compile(r"([.!?][\"')\]*]*)\s+(?=[A-Z0-9\"'(\[`*/#—~])")
+_ABBREVIATIONS = ("e.g.", "i.e.", "vs.", "cf.")
 _BULLET = re.compile(r"(?:[-*+•]|\d{1,2}[.)])\s+\S")
 _BULLET_STARTS = frozenset("-*+•0123456789")
 _TABLE_RULE = re.compile(r"[|:\s-]+")
@@ -69,9 +67,15 @@ def without_code(text: str) -> str:
 
 def sentences(text: str) -> list[str]:
     """Return the sentences of one paragraph."""
-    if not _STOP.search(text):
-        return [text] if text else []
-    return [sentence for sentence in _SENTENCE_END.split(text) if sentence]
+    found: list[str] = []
+    start = 0
+    for end in _SENTENCE_END.finditer(text):
+        if not text.endswith(_ABBREVIATIONS, start, end.end(1)):
+            found.append(text[start : end.end(1)])
+            start = end.end()
+    if start < len(text):
+        found.append(text[start:] if start else text)
+    return found
 
 
 def cut(text: str, size: int) -> str:

@@ -11,7 +11,7 @@ from flowd.extractors.text import cut, cut_at_sentence, pieces, plain, sentences
 
 REQUESTS = 6
 PROMPT_LENGTH = 500
-LONGEST_PROMPT = 8000
+LONGEST_PROMPT = 4000
 REPLY_HEAD = 2400
 REPLY_TAIL = 1800
 LABEL = 100
@@ -82,6 +82,7 @@ def settle(memory: Memory) -> None:
     turn.doing = cut(plain(redact(turn.doing)), LABEL)
     for call in memory.calls.values():
         call.label = cut(plain(redact(call.label)), LABEL)
+        call.detail = redact(call.detail)
     turn.settled = True
 
 

@@ -72,7 +72,7 @@ def _shell_call(command: str) -> Call:
     if "git " in command and "commit" in command:
         message = shell.commit_message(command)
         if message:
-            return Call("commit", detail=cut(redact(message), 600))
+            return Call("commit", detail=message[:1000])
     if "git push" in command or "gh pr create" in command:
         return Call("push")
     check = shell.check_in(command)
@@ -135,10 +135,17 @@ def _committed(memory: Memory, call: Call, block: Block, record: Record, line: i
     made = shell.created_commit(tools.result_text(block))
     subject, _, body = call.detail.partition("\n")
     branch, number, subject = made or ("", "", subject)
-    memory.commit = Commit(branch, number, cut(plain(redact(subject)), 160), memory.clock)
     told = " ".join(sentences(plain(body))[:2])
-    text = f"Committed {number + ': ' if number else ''}{memory.commit.subject.rstrip('.')}. {told}".strip()
-    turns.note(memory, text, "context", 3.5, record, line)
+    text = redact(f"{plain(subject).rstrip('.')}. {told}".strip())
+    memory.commit = Commit(branch, number, cut(text.partition(". ")[0], 160), memory.clock)
+    turns.note(
+        memory,
+        f"Committed {number}: {text}" if number else f"Committed: {text}",
+        "context",
+        3.5,
+        record,
+        line,
+    )
 
 
 def _pushed(memory: Memory, call: Call, block: Block, record: Record, line: int) -> None:
