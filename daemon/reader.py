@@ -195,16 +195,20 @@ class Reader:
 
     def _follow(self) -> None:
         while not self._hints.closed:
-            tasks, urgent, backlog = self._hints.take()
-            for task in tasks:
-                task()
-            for path in urgent:
-                self._look(path)
-            if backlog is not None:
-                self._catch_up(backlog)
-            if backlog is None or not self._hints.has_backlog or self._batch.bytes_read >= BATCH_BYTES:
-                self._commit()
+            self._turn()
         self._commit()
+
+    def _turn(self) -> None:
+        """Wait for hints and follow them."""
+        tasks, urgent, backlog = self._hints.take()
+        for task in tasks:
+            task()
+        for path in urgent:
+            self._look(path)
+        if backlog is not None:
+            self._catch_up(backlog)
+        if backlog is None or not self._hints.has_backlog or self._batch.bytes_read >= BATCH_BYTES:
+            self._commit()
 
     def _catch_up(self, path: str) -> None:
         if not self.progress.catching_up:
