@@ -16,7 +16,7 @@ import sys  # noqa: E402 the same
 
 # The client waits for its hooks. The daemon gets the first part of the budget to answer in.
 BUDGET_S, ANSWER_S = 0.3, 0.18
-START_BUDGET_S, START_ANSWER_S = 1.0, 0.35
+START_BUDGET_S, START_ANSWER_S = 1.0, 0.5
 # Leaving takes time too: the last alarm comes a little before the end.
 LEAVING_S = 0.03
 # How the settings hooks of `flowd install --hooks` end; the plugin stands back where they are.

@@ -6,16 +6,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from flowd.cli.git_state import uncommitted_files
 from flowd.cli.local_store import current_session, open_store, this_project
+from flowd.cli.save_state import save_state
 from flowd.config.paths import resolve_paths
 from flowd.config.settings import load_settings
 from flowd.daemon.hook_input import hook_input
 from flowd.daemon.injection import Asked, compose, hook_output, once
 from flowd.handoff.briefing import LEVELS
-from flowd.handoff.git_files import read_branch
-from flowd.handoff.project import Project
-from flowd.handoff.yaml_file import load_handoff, update_handoff
 
 BUDGETS = {"L0": 500, "L1": 2048, "L2": 4096, "L3": 10_000}
 EXAMPLES = """\
@@ -45,7 +42,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Print the context, or save the state."""
     project = this_project()
     if arguments.save_state:
-        save_state(project)
+        save_state(Path(project.root))
         print("state saved" if arguments.quiet else f"state saved in {project.root}")
         return 0
     asked = Asked(
@@ -61,23 +58,6 @@ def run(arguments: argparse.Namespace) -> int:
     if injection.text:
         print(injection.text)
     return 0
-
-
-def save_state(project: Project) -> None:
-    """Bring branch, files and timestamp of handoff.yaml up to date; goal, now and hypothesis stay."""
-    root = Path(project.root)
-    updates: dict[str, Any] = {}
-    branch, files = read_branch(project.root), uncommitted_files(project.root)
-    if branch:
-        updates["branch"] = branch
-    if files:
-        updates["files"] = files
-    present = load_handoff(root) or {}
-    if not present.get("goal"):
-        updates["goal"] = f"Working on {root.name}"
-    if not present.get("now"):
-        updates["now"] = "Session in progress"
-    update_handoff(updates, root)
 
 
 def session_start_output(raw: Mapping[str, Any]) -> str:
