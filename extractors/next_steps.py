@@ -29,21 +29,21 @@ _OFFER = re.compile(
 def describe(memory: Memory, place: Place) -> dict[str, Any]:
     """Return what comes next, the nearest first."""
     steps: list[str] = []
-    for step in [*_said(memory), *_lacking(memory), *_later(memory)]:
+    for step in [*_said(memory, place), *_lacking(memory), *_later(memory)]:
         short = capitalised(cut(local(step, place).strip(), LENGTH))
         if len(short) > 8 and not any(_alike(short, other) for other in steps):
             steps.append(short)
     return {"next": tuple(steps[:KEPT])}
 
 
-def _said(memory: Memory) -> list[str]:
+def _said(memory: Memory, place: Place) -> list[str]:
     """Return the steps that somebody named: to-do list, queue, reply, recap, summary."""
     turn = memory.turn
     steps = open_tasks(memory.todo_list()) + memory.queued
     if turn.ended:
         steps += listed(turn.reply) + _offered(memory)
     else:
-        steps += [step_of(memory), f"Finish: {_task(memory)}" if _task(memory) else ""]
+        steps += [step_of(memory, place), f"Finish: {_task(memory)}" if _task(memory) else ""]
     if memory.recap and "Next:" in memory.recap.text and not _since(memory, memory.recap.at):
         steps.append(memory.recap.text.partition("Next:")[2])
     if memory.summary and not _since(memory, memory.summary.at):

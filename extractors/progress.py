@@ -33,7 +33,7 @@ INTENT = re.compile(
 def describe(memory: Memory, place: Place) -> dict[str, Any]:
     """Return now, status and outcome."""
     status = status_of(memory)
-    now = local(_now(memory), place)
+    now = local(_now(memory, place), place)
     return {"now": now, "status": status, "outcome": now if status == "completed" else ""}
 
 
@@ -49,7 +49,7 @@ def status_of(memory: Memory) -> Status:
     return "in_progress" if open_tasks(memory.todo_list()) else "completed"
 
 
-def step_of(memory: Memory) -> str:
+def step_of(memory: Memory, place: Place) -> str:
     """Return the step at hand: the running to-do, what the last reply meant to do, the call being made."""
     turn = memory.turn
     running = [task.subject for task in memory.todo_list() if task.status == "in_progress"]
@@ -58,11 +58,11 @@ def step_of(memory: Memory) -> str:
     if meant:
         parts.append(cut(meant, 70 if parts else 120))
     if turn.doing and not (running and meant):
-        parts.append(cut(turn.doing, 70))
+        parts.append(cut(local(turn.doing, place), 70))
     return capitalised("; ".join(part.rstrip(".:;") for part in parts))
 
 
-def _now(memory: Memory) -> str:
+def _now(memory: Memory, place: Place) -> str:
     turn = memory.turn
     if memory.open_question:
         return cut(f"Waiting for an answer: {memory.open_question}", LENGTH)
@@ -70,7 +70,7 @@ def _now(memory: Memory) -> str:
         return _finished(turn.reply)
     if turn.interrupted and not turn.reply:
         return cut(f"Interrupted while working on: {_prompt(memory)}", LENGTH)
-    return _under_way(memory)
+    return _under_way(memory, place)
 
 
 def _finished(reply: str) -> str:
@@ -92,9 +92,9 @@ def _told(reply: str) -> list[str]:
     return found
 
 
-def _under_way(memory: Memory) -> str:
+def _under_way(memory: Memory, place: Place) -> str:
     """Return the step at hand, and the request it serves."""
-    step = step_of(memory)
+    step = step_of(memory, place)
     prompt = _prompt(memory)
     if not step:
         return cut(f"Working on: {prompt}", LENGTH)
