@@ -3,6 +3,7 @@
 import os
 import queue
 import signal
+import sys
 import time
 from collections.abc import Callable
 from functools import partial
@@ -15,6 +16,7 @@ from flowd.config.live import LiveSettings
 from flowd.config.logs import log
 from flowd.config.paths import Paths, claude_config_dir
 from flowd.daemon.answers import Answers
+from flowd.daemon.child import Child
 from flowd.daemon.clocks import TICK_S, Clocks
 from flowd.daemon.control import ControlServer
 from flowd.daemon.hints import Hints
@@ -46,7 +48,7 @@ class Supervisor:
         self.settings = settings
         self.settings_error = ""
         self.started_at = time.time()
-        self.children = 0
+        self._served: Child | None = None
         self.hints = Hints()
         self.gate = StoreGate(Database(database_path(paths, settings), durable=False))
         self._inbox: queue.SimpleQueue[int | str] = queue.SimpleQueue()
@@ -80,6 +82,7 @@ class Supervisor:
         try:
             self.settings.reload()
             self.settings_error = ""
+            self._keep_serving()
             log.info("settings_reloaded", file=str(self.settings.config_file))
         except SettingsError as error:
             self.settings_error = str(error)
@@ -95,6 +98,25 @@ class Supervisor:
         take = partial(self.reader.on_hook, done=lambda: None)
         self.hints.put_task(partial(self._spool.drain, take))
 
+    @property
+    def children(self) -> int:
+        """How many processes the daemon keeps."""
+        return int(self._served is not None and self._served.is_running)
+
+    def _keep_serving(self) -> None:
+        """Start or end ``flowd serve`` as the settings say."""
+        wanted = self.settings.current.serve.enabled
+        if wanted and "serve" not in self.parts:
+            self._start_part("serve", self._new_serve)
+        elif not wanted and "serve" in self.parts and self._served is not None:
+            self._served.close()
+            self.parts.pop("serve").join(LAST_JOIN_S)
+
+    def _new_serve(self) -> Child:
+        command = [sys.executable, "-m", "flowd", "serve"]
+        self._served = Child(command, self._paths.log_dir / "serve.log")
+        return self._served
+
     def _on_signal(self, number: int, _: FrameType | None) -> None:
         self._inbox.put(number)
 
@@ -104,6 +126,7 @@ class Supervisor:
             self._start_part(sink.name, partial(self._new_worker, sink))
         self._start_part("hooks", self._new_desk)
         self._start_part("control", self._new_control)
+        self._keep_serving()
 
     def _start_part(self, name: str, make: Callable[[], Runnable]) -> None:
         part = Part(name, make, self._inbox.put)
