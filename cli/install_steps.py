@@ -3,7 +3,7 @@
 import argparse
 from typing import Protocol
 
-from flowd.cli import install_service
+from flowd.cli import install_mcp, install_service
 from flowd.config.paths import Paths
 
 
@@ -28,4 +28,4 @@ class Step(Protocol):
 
 def steps() -> list[Step]:
     """Return all steps."""
-    return [install_service]
+    return [install_service, install_mcp]

@@ -6,12 +6,13 @@ import sys
 import time
 from collections import deque
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any, TextIO
 
 import msgspec
 
-from flowd.cli.tables import paint
+from flowd.cli.tables import paint, visible
 from flowd.config.errors import FlowdError
 from flowd.config.paths import resolve_paths
 
@@ -36,8 +37,8 @@ def run(arguments: argparse.Namespace) -> int:
     file = resolve_paths().log_dir / LOG_NAME
     if not file.exists():
         raise FlowdError(f"there is no log yet at {file}", hint="start flowd with `flowd start`")
-    with file.open(encoding="utf-8", errors="replace") as stream:
-        for line in deque(stream, maxlen=max(0, arguments.lines)):
+    with _open(file) as stream:
+        for line in deque(chain(_previous_lines(file), stream), maxlen=max(0, arguments.lines)):
             _print(line, as_json=arguments.json)
         if arguments.follow:
             for line in _new_lines(file, stream):
@@ -50,14 +51,14 @@ def readable(line: str) -> str:
     try:
         event = msgspec.json.decode(line, type=dict[str, Any])
     except msgspec.DecodeError:
-        return line.rstrip("\n")
+        return visible(line.rstrip("\n"))
     moment = str(event.pop("timestamp", ""))[:19].replace("T", " ")
     level = str(event.pop("level", ""))
     name = str(event.pop("event", ""))
     trace = event.pop("exception", None)
     fields = " ".join(f"{key}={value}" for key, value in event.items())
     text = f"{moment} {level:<7} {name} {fields}".rstrip()
-    return f"{text}\n{trace}" if trace else text
+    return visible(f"{text}\n{trace}" if trace else text)
 
 
 def _print(line: str, *, as_json: bool) -> None:
@@ -67,13 +68,31 @@ def _print(line: str, *, as_json: bool) -> None:
     sys.stdout.flush()
 
 
+def _open(file: Path) -> TextIO:
+    return file.open(encoding="utf-8", errors="replace")
+
+
+def _previous_lines(file: Path) -> Iterator[str]:
+    try:
+        with _open(file.with_name(f"{file.name}.1")) as stream:
+            yield from stream
+    except FileNotFoundError:
+        return
+
+
 def _new_lines(file: Path, stream: TextIO) -> Iterator[str]:
+    """Yield complete lines as they come, without end; a rotated file is read to its end first."""
+    rest = ""
     while True:
-        line = stream.readline()
-        if line:
-            yield line
-        elif _rotated(file, stream):
-            stream = file.open(encoding="utf-8", errors="replace")
+        rotated = _rotated(file, stream)
+        for piece in stream:
+            rest += piece
+            if rest.endswith("\n"):
+                yield rest
+                rest = ""
+        if rotated:
+            stream.close()
+            stream, rest = _open(file), ""
         else:
             time.sleep(LOOK_S)
 

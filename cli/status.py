@@ -34,9 +34,8 @@ def add_parser(subparsers: Any) -> None:
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument(
-        "--json", action="store_true", help="the whole answer as JSON (docs/status.schema.json)"
-    )
+    parser.add_argument("--json", action="store_true", help="the whole answer as JSON")
+    parser.add_argument("--schema", action="store_true", help="the JSON schema of --json, and nothing else")
     parser.add_argument("--watch", action="store_true", help="refresh until Ctrl-C")
     parser.add_argument("--interval", type=float, default=2.0, metavar="S", help="seconds between refreshes")
     parser.set_defaults(run=run)
@@ -44,6 +43,11 @@ def add_parser(subparsers: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the status once, or again and again."""
+    if arguments.schema:
+        from flowd.cli.status_schema import schema
+
+        print(schema())
+        return 0
     while True:
         status = _ask()
         _print(status, as_json=arguments.json, clear=arguments.watch)

@@ -7,10 +7,13 @@ import time
 from collections.abc import Sequence
 
 WIDTH = 80
+# Names and errors come from elsewhere: they must not move the cursor or recolour the terminal.
+_VISIBLE = {code: f"\\x{code:02x}" for code in (*range(0x20), *range(0x7F, 0xA0)) if chr(code) not in "\n\t"}
 
 
 def table(rows: Sequence[Sequence[str]], *, shrink: int = 0) -> list[str]:
     """Return *rows* (the first is the head) as aligned lines; column *shrink* gives way to fit the width."""
+    rows = [[visible(cell) for cell in row] for row in rows]
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     excess = sum(widths) + 2 * (len(widths) - 1) - WIDTH
     if excess > 0:
@@ -19,6 +22,11 @@ def table(rows: Sequence[Sequence[str]], *, shrink: int = 0) -> list[str]:
         "  ".join(shorten(cell, width).ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
         for row in rows
     ]
+
+
+def visible(text: str) -> str:
+    """Return *text* with its control characters spelt out."""
+    return text.translate(_VISIBLE)
 
 
 def shorten(text: str, width: int) -> str:
@@ -32,7 +40,9 @@ def shorten(text: str, width: int) -> str:
 
 def wrapped(text: str, *, first: str, rest: str) -> list[str]:
     """Return *text* in lines that fit the width, the first and the others each with their own indent."""
-    return textwrap.wrap(text, WIDTH, initial_indent=first, subsequent_indent=rest) or [first.rstrip()]
+    return textwrap.wrap(visible(text), WIDTH, initial_indent=first, subsequent_indent=rest) or [
+        first.rstrip()
+    ]
 
 
 def ago(moment: float) -> str:

@@ -19,9 +19,9 @@ def add_parser(subparsers: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Undo every step, the last one first."""
+    """Undo every step; each stands on its own, and the service comes first."""
     paths = resolve_paths()
-    for step in reversed(steps()):
+    for step in steps():
         step.uninstall(paths, arguments)
     print("what flowd remembers stays where it is; delete it yourself if you want it gone:")
     for place in dict.fromkeys((paths.data_dir, paths.state_dir, paths.config_file)):
