@@ -8,6 +8,7 @@ from flowd.cli.mcp_extra import need_mcp
 from flowd.cli.thread_store import open_threads
 from flowd.config.paths import Paths, resolve_paths
 from flowd.config.settings import load_settings
+from flowd.daemon.lifeline import follow_parent
 
 DESCRIPTION = """\
 Serve the handoff threads over MCP (streamable HTTP) at http://HOST:PORT/mcp, for holders of the token.
@@ -61,6 +62,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _serve(arguments: argparse.Namespace, token: str, paths: Paths) -> None:
     # Until the server listens for it, SIGTERM would be a death by signal; it is a normal end.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    follow_parent()
     from flowd.bridge.http import HttpOptions, run_http
     from flowd.bridge.logs import log_to
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from flowd.config.errors import FlowdError
 from flowd.config.logs import log
+from flowd.daemon import lifeline
 
 STOP_DEADLINE_S = 2.0
 
@@ -27,6 +28,7 @@ class Child:
         self._process: subprocess.Popen[bytes] | None = None
         self._guard = threading.Lock()
         self._closing = False
+        self._lifeline = -1
 
     @property
     def is_running(self) -> bool:
@@ -40,6 +42,7 @@ class Child:
                 return
             self._process = self._start()
         code = self._process.wait()
+        os.close(self._lifeline)
         self._kill_group()
         if not self._closing:
             raise ChildEndedError(f"{self._command[-1]} ended with code {code}", hint=f"see {self._output}")
@@ -58,15 +61,20 @@ class Child:
         self._kill_group()
 
     def _start(self) -> "subprocess.Popen[bytes]":
-        with self._output.open("ab") as output:
-            process = subprocess.Popen(
-                self._command,
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=output,
-                start_new_session=True,
-                env=scrubbed_environment(),
-            )
+        theirs, self._lifeline = os.pipe()
+        try:
+            with self._output.open("ab") as output:
+                process = subprocess.Popen(
+                    self._command,
+                    stdin=subprocess.DEVNULL,
+                    stdout=output,
+                    stderr=output,
+                    start_new_session=True,
+                    pass_fds=[theirs],
+                    env=scrubbed_environment() | {lifeline.VARIABLE: str(theirs)},
+                )
+        finally:
+            os.close(theirs)
         log.info("child_started", command=self._command[-1], pid=process.pid)
         return process
 

@@ -238,6 +238,8 @@ class Supervisor:
             worker.close(deadline)
         self._desk.close()
         hung += self._join([*self.workers, "hooks"], deadline)
+        if self._served is not None:
+            self._served.close()
         if self._control is not None:
             self._control.close()
         hung += self._join(["control"], time.monotonic() + LAST_JOIN_S)
