@@ -143,6 +143,7 @@ def test_serve_ends_at_once_on_sigterm_with_a_stream_still_open(served: Any) -> 
         served.process.terminate()
         assert served.process.wait(timeout=DEADLINE_S) == 0
     assert served.process.stdout.read() == ""
+    assert served.log.read_text().endswith("flowd.bridge stopped\n")
 
 
 def test_a_second_serve_on_the_port_says_so_and_leaves_the_first_alone(served: Any, flowd: Any) -> None:

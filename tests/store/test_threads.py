@@ -145,6 +145,28 @@ def test_closing_twice_and_reading_after_it_are_harmless(database: Database) -> 
     assert Threads(database).mark_read(handoff_id=handoff_id, client="code").last_seen == 0
 
 
+def test_closing_again_does_not_touch_the_row(database: Database) -> None:
+    handoff_id = opened(database).handoff.id
+    Threads(database).close(handoff_id=handoff_id)
+    with database.transaction() as connection:
+        connection.execute("update handoffs set updated_at = '2001-02-03 04:05:06'")
+    Threads(database).close(handoff_id=handoff_id)
+    row = Threads(database).get(handoff_id=handoff_id, client="chat").handoff
+    assert row.updated_at == "2001-02-03 04:05:06"
+
+
+def test_ones_own_entries_are_never_missed_whatever_the_cursor_says(database: Database) -> None:
+    """Another program is known to set the creator's cursor to 1 instead of the real seq."""
+    opened(database)
+    mine = opened(database)
+    with database.transaction() as connection:
+        connection.execute("update handoffs set chat_last_seen = 1")
+    added = Threads(database).add(
+        handoff_id=mine.handoff.id, entry_type="task", content="next", client="chat"
+    )
+    assert added.missed_entries == ()
+
+
 def test_a_completed_handoff_refuses_add_with_the_specified_text(database: Database) -> None:
     handoff_id = opened(database).handoff.id
     Threads(database).close(handoff_id=handoff_id)
