@@ -32,6 +32,8 @@ class _Help(argparse.RawDescriptionHelpFormatter):
 
     def __init__(self, prog: str) -> None:
         super().__init__(prog, max_help_position=18)
+        # argparse forgets how far verbs are indented when it looks for the longest of them.
+        self._action_max_length = 16
 
 
 def run_command(
