@@ -24,7 +24,7 @@ from flowd.store.threads import Threads
 PATH = "/mcp"
 # JSON may write each byte of a 1 MB entry as six (a control character as \u0001).
 LARGEST_REQUEST_BYTES = 8 * 1024 * 1024
-MOST_SESSIONS = 200
+MOST_SESSIONS = 1000
 
 log = logging.getLogger("flowd.bridge")
 
@@ -37,6 +37,7 @@ class HttpOptions(NamedTuple):
     token: str
     allowed_hosts: tuple[str, ...]
     requests_per_minute: int
+    leash: int | None = None
 
 
 def run_http(threads: Threads, options: HttpOptions) -> None:
@@ -63,7 +64,8 @@ async def _serve(server: ThreadServer, listener: socket.socket, options: HttpOpt
     host, port = listener.getsockname()[:2]
     url = f"http://{f'[{host}]' if ':' in host else host}:{port}{PATH}"
     app = make_app(server, options)
-    await WebServer(app, ready=lambda: log.info("listening url=%s", url)).serve([listener])
+    web = WebServer(app, ready=lambda: log.info("listening url=%s", url), leash=options.leash)
+    await web.serve([listener])
     log.info("stopped")
 
 

@@ -146,6 +146,22 @@ def test_serve_ends_at_once_on_sigterm_with_a_stream_still_open(served: Any) -> 
     assert served.log.read_text().endswith("flowd.bridge stopped\n")
 
 
+def test_serve_on_a_leash_leaves_when_its_supervisor_is_gone(home: dict[str, str]) -> None:
+    command = [*FLOWD, "serve", "--port", "0", "--until-eof"]
+    child = subprocess.Popen(
+        command, env=home, stdin=subprocess.PIPE, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True
+    )
+    assert child.stdin is not None
+    assert child.stderr is not None
+    assert "listening" in child.stderr.readline()
+    child.stdin.write("a word is not the end\n")
+    child.stdin.flush()
+    assert child.poll() is None
+    child.stdin.close()
+    assert child.wait(timeout=DEADLINE_S) == 0
+    child.stderr.close()
+
+
 def test_a_second_serve_on_the_port_says_so_and_leaves_the_first_alone(served: Any, flowd: Any) -> None:
     second = flowd("serve", "--port", str(served.port))
     assert second.returncode == 1
