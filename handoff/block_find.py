@@ -49,7 +49,7 @@ def blocks_in_markdown(text: str, path: str = "") -> list[FoundBlock]:
         return []
     text = text.replace("\r\n", "\n")
     layout = layout_of(text)
-    found = []
+    found: list[FoundBlock] = []
     parsed = 0
     for body in islice(bodies(text, layout), MOST_BODIES):
         parsed += body.end - body.start
