@@ -3,13 +3,14 @@
 import argparse
 from typing import Any
 
-from flowd.cli.install_steps import steps
+from flowd.cli.install_steps import chosen, steps
 from flowd.config.paths import resolve_paths
 
 EXAMPLES = """\
 examples:
   flowd install --dry-run     show what would be written and run, change nothing
   flowd install               start at every login, and now
+  flowd install --hooks       have Claude Code call flowd (shows the change to settings.json)
   flowd uninstall             undo it; your data stays
 """
 
@@ -32,6 +33,6 @@ def add_parser(subparsers: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Take every step; running it again changes nothing that is as it should be."""
     paths = resolve_paths()
-    for step in steps():
+    for step in chosen(arguments):
         step.install(paths, arguments)
     return 0

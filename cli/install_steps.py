@@ -3,7 +3,7 @@
 import argparse
 from typing import Protocol
 
-from flowd.cli import install_mcp, install_service
+from flowd.cli import install_hooks, install_mcp, install_service
 from flowd.config.paths import Paths
 
 
@@ -28,4 +28,9 @@ class Step(Protocol):
 
 def steps() -> list[Step]:
     """Return all steps."""
-    return [install_service, install_mcp]
+    return [install_service, install_mcp, install_hooks]
+
+
+def chosen(arguments: argparse.Namespace) -> list[Step]:
+    """Return the steps to take: hooks alone when they are asked for by name, else all."""
+    return [install_hooks] if arguments.hooks else steps()

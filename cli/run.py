@@ -25,6 +25,7 @@ def add_parser(subparsers: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Be the daemon."""
+    from flowd.cli.hook_command import write_launcher
     from flowd.config.live import LiveSettings
     from flowd.daemon.lock import Holder, InstanceLock
 
@@ -38,6 +39,7 @@ def run(arguments: argparse.Namespace) -> int:
         lock.acquire()
     lock.describe(Holder(os.getpid(), __version__, str(paths.socket), time.time()))
     os.umask(0o077)
+    write_launcher(paths)
     _live(paths, settings, lock, console=not arguments.detach)
     return 0
 

@@ -3,7 +3,7 @@
 import argparse
 from typing import Any
 
-from flowd.cli.install_steps import steps
+from flowd.cli.install_steps import chosen
 from flowd.config.paths import resolve_paths
 
 
@@ -15,14 +15,17 @@ def add_parser(subparsers: Any) -> None:
         description="Stop flowd and remove what `flowd install` wrote. What flowd remembers stays.",
     )
     parser.add_argument("--dry-run", action="store_true", help="show everything, change nothing")
+    parser.add_argument("--hooks", action="store_true", help="remove only Claude Code's hooks")
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Undo every step; each stands on its own, and the service comes first."""
     paths = resolve_paths()
-    for step in steps():
+    for step in chosen(arguments):
         step.uninstall(paths, arguments)
+    if arguments.hooks:
+        return 0
     print("what flowd remembers stays where it is; delete it yourself if you want it gone:")
     for place in dict.fromkeys((paths.data_dir, paths.state_dir, paths.config_file)):
         if place.exists():

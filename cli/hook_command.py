@@ -1,0 +1,86 @@
+"""The commands by which Claude Code calls flowd's hook program, and how they are known again."""
+
+import os
+import re
+import shlex
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import flowd
+from flowd.config.paths import Paths, make_private_dir
+
+# The hook keeps its own budget; these, in seconds, only stop a machine in trouble from waiting for ever.
+TIMEOUTS_S = {
+    "SessionStart": 10,
+    "UserPromptSubmit": 5,
+    "PreCompact": 10,
+    "PostCompact": 5,
+    "Stop": 5,
+    "SubagentStop": 5,
+    "SessionEnd": 5,
+}
+# These move flowd's files; a hook's child must look where the daemon does.
+CARRIED = ("FLOWD_CONFIG", "FLOWD_DATA_DIR", "FLOWD_STATE_DIR", "FLOWD_RUNTIME_DIR")
+# hook.py looks for this text too, so that the plugin stands back where the settings have the hook.
+MARK = "# flowd-hook "
+OURS = re.compile(r"hook\.py.*" + MARK + r"(\w+)$", re.DOTALL)
+LAUNCHER = "hook.sh"
+
+
+def hook_program() -> Path:
+    """Return the program that Claude Code runs."""
+    return Path(flowd.__file__).parent / "cli" / "hook.py"
+
+
+def hook_command(paths: Paths, event: str) -> str:
+    """Return the shell command for *event*; it does nothing, quietly, once flowd is gone."""
+    return f"{_call(paths, event)} {MARK}{event}"
+
+
+def hook_entries(paths: Paths) -> dict[str, dict[str, Any]]:
+    """Return for each event what stands in settings.json."""
+    return {
+        event: {"hooks": [{"type": "command", "command": hook_command(paths, event), "timeout": timeout}]}
+        for event, timeout in TIMEOUTS_S.items()
+    }
+
+
+def is_ours(command: object) -> bool:
+    """Say whether *command* is one that flowd wrote, of this version or another."""
+    return isinstance(command, str) and OURS.search(command) is not None
+
+
+def program_of(command: str) -> list[str]:
+    """Return interpreter and hook program that *command* needs."""
+    words = shlex.split(command, comments=True)
+    return [words[place + 1] for place, word in enumerate(words[:-1]) if word in ("-x", "-r")]
+
+
+def write_launcher(paths: Paths) -> None:
+    """Leave a note in the state directory by which the plugin finds this flowd."""
+    file = paths.state_dir / LAUNCHER
+    text = f"# Written by flowd for its Claude Code plugin.\n{_call(paths, '$1', 'plugin')}\n"
+    if file.exists() and file.read_text(encoding="utf-8") == text:
+        return
+    make_private_dir(paths.state_dir)
+    temporary = file.with_name(f".{LAUNCHER}.{os.getpid()}")
+    temporary.touch(mode=0o600)
+    temporary.write_text(text, encoding="utf-8")
+    temporary.replace(file)
+
+
+def _call(paths: Paths, *arguments: str) -> str:
+    interpreter, program = shlex.quote(sys.executable), shlex.quote(str(hook_program()))
+    places = shlex.join([str(paths.socket), str(paths.state_dir / "spool")])
+    rest = " ".join('"$1"' if word == "$1" else word for word in arguments)
+    call = f"{''.join(_variables())}exec {interpreter} -I -S -E {program} {places} {rest}"
+    # An interpreter without its program would end with 2, by which a hook blocks: look first.
+    return f"if [ -x {interpreter} ] && [ -r {program} ]; then {call}; fi"
+
+
+def _variables() -> Iterator[str]:
+    for name in CARRIED:
+        if os.environ.get(name):
+            yield f"{name}={shlex.quote(os.environ[name])} "

@@ -1,0 +1,84 @@
+"""The part of ``flowd install`` that has Claude Code call flowd, by hooks in the user's settings.json."""
+
+import argparse
+import difflib
+import hashlib
+import os
+from pathlib import Path
+
+from flowd.cli.hook_command import LAUNCHER, hook_entries, write_launcher
+from flowd.cli.hook_settings import checked, plugin_enabled, with_hooks, without_hooks
+from flowd.cli.settings_file import SettingsFile
+from flowd.config.paths import Paths, claude_config_dir
+
+EMPTY = "{}\n"
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the option that asks for this step."""
+    parser.add_argument(
+        "--hooks", action="store_true", help="only the hooks of Claude Code, in its settings.json"
+    )
+
+
+def install(paths: Paths, arguments: argparse.Namespace) -> None:
+    """Merge flowd's hooks into settings.json when asked for; show the change, keep a backup."""
+    if not arguments.hooks:
+        return
+    file = _settings_file(paths)
+    before = file.read()
+    settings = checked(before or EMPTY, file.file)
+    after = with_hooks(before or EMPTY, hook_entries(paths))
+    _change(file, before, after, dry_run=arguments.dry_run)
+    if plugin_enabled(settings):
+        print("the flowd plugin is enabled too: its hooks stand back while these are here")
+    if not arguments.dry_run:
+        write_launcher(paths)
+
+
+def uninstall(paths: Paths, arguments: argparse.Namespace) -> None:
+    """Take flowd's hooks out of settings.json; everything else in it stays as it is."""
+    file = _settings_file(paths)
+    before = file.read()
+    if before:
+        checked(before, file.file)
+        _change(file, before, _as_it_was(file, before, paths), dry_run=arguments.dry_run)
+    launcher = paths.state_dir / LAUNCHER
+    if not arguments.hooks and not arguments.dry_run:
+        launcher.unlink(missing_ok=True)
+
+
+def _as_it_was(file: SettingsFile, text: str, paths: Paths) -> str:
+    """Return *text* without flowd's hooks: the very text from before them, if nothing has changed since."""
+    removed = without_hooks(text)
+    if removed == text:
+        return text
+    entries = hook_entries(paths)
+    earlier = (each for each in file.backups() if without_hooks(each or EMPTY) == (each or EMPTY))
+    return next((each for each in earlier if with_hooks(each or EMPTY, entries) == text), removed)
+
+
+def _change(file: SettingsFile, before: str, after: str, *, dry_run: bool) -> None:
+    if after == before:
+        print(f"unchanged  {file.file}")
+        return
+    print(_difference(file.file, before, after))
+    if dry_run:
+        print(f"would change  {file.file}")
+        return
+    backup = file.replace(before, after)
+    print(f"changed  {file.file}\nbackup   {backup}")
+
+
+def _difference(file: Path, before: str, after: str) -> str:
+    lines = difflib.unified_diff(
+        before.splitlines(), after.splitlines(), f"{file} (now)", f"{file} (new)", lineterm=""
+    )
+    return "\n".join(lines)
+
+
+def _settings_file(paths: Paths) -> SettingsFile:
+    file = claude_config_dir() / "settings.json"
+    # Several Claude directories may be in use; each has its own line of backups.
+    name = hashlib.blake2b(os.fsencode(file.absolute()), digest_size=6).hexdigest()
+    return SettingsFile(file, paths.state_dir / "backups" / f"claude-{name}")

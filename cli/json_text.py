@@ -1,0 +1,119 @@
+"""JSON edited as text: what is not touched keeps its every space, its order and its notation."""
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+_SPACE = re.compile(r"[ \t\r\n]*")
+_DECODER = json.JSONDecoder()
+DEFAULT_UNIT = "  "
+
+
+class Item(NamedTuple):
+    """One member of an object (``key`` set) or one element of an array, and where its text is."""
+
+    key: str | None
+    start: int
+    value_start: int
+    end: int
+
+
+def value_at(text: str, start: int) -> Any:
+    """Return the value whose text begins at *start*."""
+    return _DECODER.raw_decode(text, start)[0]
+
+
+def items(text: str, container: int) -> list[Item]:
+    """Return the items of the object or array that begins at *container*; *text* is valid JSON."""
+    return list(_items(text, container))
+
+
+def _items(text: str, container: int) -> Iterator[Item]:
+    place = _skip(text, container + 1)
+    while text[place] not in "}]":
+        key, value_start = None, place
+        if text[container] == "{":
+            key, after_key = _DECODER.raw_decode(text, place)
+            value_start = _skip(text, _skip(text, after_key) + 1)
+        end = _DECODER.raw_decode(text, value_start)[1]
+        yield Item(key, place, value_start, end)
+        place = _skip(text, end)
+        if text[place] == ",":
+            place = _skip(text, place + 1)
+
+
+def find(text: str, *keys: str) -> int | None:
+    """Return where the value under *keys* begins, counted from the whole document; None if there is none."""
+    place = _skip(text, 0)
+    for key in keys:
+        # Of equal keys the last one counts, as for every reader.
+        found = [item for item in items(text, place) if item.key == key] if text[place] == "{" else []
+        if not found:
+            return None
+        place = found[-1].value_start
+    return place
+
+
+def appended(text: str, container: int, value: Any, key: str | None = None) -> str:
+    """Return *text* with *value* as the last item of *container*, in the style of the items around it."""
+    present = items(text, container)
+    if present:
+        last = present[-1]
+        gap = text[_opening_of(text, container, present) : last.start]
+        new = "," + (gap or " ") + _written(text, last.start, value, key, spread="\n" in gap)
+        return text[: last.end] + new + text[last.end :]
+    closing = _skip(text, container + 1)
+    unit = _unit(text)
+    if unit is None:
+        return text[: container + 1] + _written(text, container, value, key, spread=False) + text[closing:]
+    margin = _margin(text, container)
+    line = _line_end(text) + margin
+    inner = line + unit + _written(text, container, value, key, spread=True, deeper=unit)
+    return text[: container + 1] + inner + line + text[closing:]
+
+
+def without(text: str, container: int, index: int) -> str:
+    """Return *text* without the item *index* of *container*."""
+    present = items(text, container)
+    if len(present) == 1:
+        return text[: container + 1] + text[_skip(text, present[0].end) :]
+    if index == 0:
+        return text[: present[0].start] + text[present[1].start :]
+    return text[: present[index - 1].end] + text[present[index].end :]
+
+
+def _written(text: str, beside: int, value: Any, key: str | None, *, spread: bool, deeper: str = "") -> str:
+    unit = _unit(text) or DEFAULT_UNIT
+    body = json.dumps(value, ensure_ascii=False, indent=unit if spread else None)
+    margin = _line_end(text) + _margin(text, beside) + deeper
+    label = "" if key is None else json.dumps(key, ensure_ascii=False) + ": "
+    return label + body.replace("\n", margin)
+
+
+def _opening_of(text: str, container: int, present: list[Item]) -> int:
+    """Return where the white space before the last item begins."""
+    return container + 1 if len(present) == 1 else _skip(text, present[-2].end) + 1
+
+
+def _unit(text: str) -> str | None:
+    """Return what one step of indentation looks like; None for a document written in one line."""
+    found = re.search(r"\n([ \t]+)\S", text)
+    if found:
+        return found[1]
+    return None if items(text, _skip(text, 0)) and "\n" not in text.strip() else DEFAULT_UNIT
+
+
+def _margin(text: str, place: int) -> str:
+    line = text[text.rfind("\n", 0, place) + 1 :]
+    return line[: len(line) - len(line.lstrip(" \t"))]
+
+
+def _line_end(text: str) -> str:
+    return "\r\n" if "\r\n" in text else "\n"
+
+
+def _skip(text: str, place: int) -> int:
+    found = _SPACE.match(text, place)
+    assert found is not None
+    return found.end()
