@@ -6,18 +6,26 @@ from pathlib import Path
 
 from flowd.config.errors import FlowdError
 from flowd.config.paths import resolve_paths
-from flowd.config.settings import load_settings
+from flowd.config.settings import Settings, load_settings
 from flowd.daemon.control_client import ask
 from flowd.daemon.lock import control_socket
 from flowd.handoff.project import Project, resolve_project
+from flowd.handoff.redaction import use_patterns
 from flowd.store.database import Database
 from flowd.store.schema import ensure_current
+
+
+def settings_in_force() -> Settings:
+    """Return the settings, with the person's redaction patterns in force from now on."""
+    settings = load_settings(resolve_paths().config_file).settings
+    use_patterns(settings.redaction.patterns)
+    return settings
 
 
 def open_store() -> Database:
     """Return core.db, made or migrated if need be."""
     paths = resolve_paths()
-    configured = load_settings(paths.config_file).settings.store.path
+    configured = settings_in_force().store.path
     database = Database(Path(configured).expanduser() if configured else paths.database)
     ensure_current(database)
     return database

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from flowd.cli.git_state import uncommitted_files
-from flowd.cli.local_store import current_session, open_store, poke_daemon, this_project
+from flowd.cli.local_store import current_session, open_store, poke_daemon, settings_in_force, this_project
 from flowd.config.errors import StoreError
 from flowd.handoff.git_files import read_branch
 from flowd.handoff.project import FOLDER, Project
@@ -54,6 +54,7 @@ def add_parser(subparsers: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Save, and say where."""
+    settings_in_force()
     project = this_project()
     said = _said(arguments)
     saved = _write_file(project, said)

@@ -30,6 +30,7 @@ from flowd.daemon.sink_worker import SinkWorker
 from flowd.daemon.spool import Spool
 from flowd.daemon.store_gate import StoreGate
 from flowd.daemon.watcher import Watcher, make_watcher
+from flowd.handoff.redaction import use_patterns
 from flowd.sinks.protocol import Sink
 from flowd.sinks.registry import make_sinks
 from flowd.store.database import Database
@@ -46,6 +47,7 @@ class Supervisor:
 
     def __init__(self, paths: Paths, settings: LiveSettings, lock: InstanceLock) -> None:
         self.settings = settings
+        use_patterns(settings.current.redaction.patterns)
         self.settings_error = ""
         self.started_at = time.time()
         self._served: Child | None = None
@@ -82,6 +84,7 @@ class Supervisor:
         try:
             self.settings.reload()
             self.settings_error = ""
+            use_patterns(self.settings.current.redaction.patterns)
             self._keep_serving()
             log.info("settings_reloaded", file=str(self.settings.config_file))
         except SettingsError as error:

@@ -193,3 +193,15 @@ def test_an_independent_judge_finds_nothing_left(tmp_path: Path) -> None:
     with settings_of_judge.default_settings():
         left = [found.secret_value for found in scan.scan_file(str(path))]
     assert [value for value in left if value and not value.startswith("[redacted:")] == []
+
+
+def test_patterns_in_force_are_known_to_every_writer_of_the_process() -> None:
+    """A pattern that a person adds masks from then on, and is forgotten when it is taken out."""
+    from flowd.handoff.redaction import use_patterns
+
+    use_patterns([r"ACME-\d{6}"])
+    try:
+        assert redact("ticket ACME-123456 here") == "ticket [redacted:custom] here"
+    finally:
+        use_patterns([])
+    assert redact("ticket ACME-123456 here") == "ticket ACME-123456 here"
