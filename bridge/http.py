@@ -37,7 +37,6 @@ class HttpOptions(NamedTuple):
     token: str
     allowed_hosts: tuple[str, ...]
     requests_per_minute: int
-    leash: int | None = None
 
 
 def run_http(threads: Threads, options: HttpOptions) -> None:
@@ -64,7 +63,7 @@ async def _serve(server: ThreadServer, listener: socket.socket, options: HttpOpt
     host, port = listener.getsockname()[:2]
     url = f"http://{f'[{host}]' if ':' in host else host}:{port}{PATH}"
     app = make_app(server, options)
-    web = WebServer(app, ready=lambda: log.info("listening url=%s", url), leash=options.leash)
+    web = WebServer(app, ready=lambda: log.info("listening url=%s", url))
     await web.serve([listener])
     log.info("stopped")
 

@@ -2,7 +2,6 @@
 
 import asyncio
 import errno
-import os
 import signal
 import socket
 from collections.abc import Callable, Iterator
@@ -36,11 +35,8 @@ def listening(host: str, port: int) -> Iterator[socket.socket]:
 class WebServer(uvicorn.Server):
     """uvicorn without its ten wake-ups a second, whose SIGTERM is a normal end."""
 
-    def __init__(self, app: ASGIApp, *, ready: Callable[[], None], leash: int | None = None) -> None:
-        """Serve *app* and call *ready* once it answers; leave when the file *leash* comes to its end.
-
-        A supervisor holds the other end of the leash: should it be killed, its child does not stay behind.
-        """
+    def __init__(self, app: ASGIApp, *, ready: Callable[[], None]) -> None:
+        """Serve *app* and call *ready* once it answers; logging stays as this process has set it."""
         super().__init__(
             uvicorn.Config(
                 app,
@@ -55,7 +51,6 @@ class WebServer(uvicorn.Server):
             )
         )
         self._ready = ready
-        self._leash = leash
         self._told_to_stop = asyncio.Event()
 
     @contextmanager
@@ -75,15 +70,7 @@ class WebServer(uvicorn.Server):
     async def main_loop(self) -> None:
         """Say that it answers, and sleep until told to stop."""
         self._ready()
-        if self._leash is not None:
-            asyncio.get_running_loop().add_reader(self._leash, self._at_input)
         await self._told_to_stop.wait()
-
-    def _at_input(self) -> None:
-        assert self._leash is not None
-        if not os.read(self._leash, 1024):
-            asyncio.get_running_loop().remove_reader(self._leash)
-            self._stop()
 
     def _stop(self) -> None:
         self.force_exit = self._told_to_stop.is_set()

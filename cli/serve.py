@@ -41,9 +41,6 @@ def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]"
     parser.add_argument(
         "--allow-host", action="append", default=[], metavar="NAME", help="a further name of this server"
     )
-    parser.add_argument(
-        "--until-eof", action="store_true", help="also stop when standard input ends (for a supervisor)"
-    )
     parser.add_argument("--show-token", action="store_true", help="print the bearer token and exit")
     parser.set_defaults(run=run)
 
@@ -77,7 +74,6 @@ def _serve(arguments: argparse.Namespace, token: str, paths: Paths) -> None:
         token=token,
         allowed_hosts=tuple(arguments.allow_host),
         requests_per_minute=settings.serve.requests_per_minute,
-        leash=sys.stdin.fileno() if arguments.until_eof else None,
     )
     with open_threads() as threads:
         run_http(threads, options)

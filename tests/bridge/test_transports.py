@@ -1,6 +1,7 @@
 """The six-step workflow of the specification, by the official client over both transports."""
 
 import json
+import os
 import socket
 import subprocess
 import sys
@@ -146,18 +147,19 @@ def test_serve_ends_at_once_on_sigterm_with_a_stream_still_open(served: Any) -> 
     assert served.log.read_text().endswith("flowd.bridge stopped\n")
 
 
-def test_serve_on_a_leash_leaves_when_its_supervisor_is_gone(home: dict[str, str]) -> None:
-    command = [*FLOWD, "serve", "--port", "0", "--until-eof"]
+def test_serve_leaves_with_the_daemon_that_started_it(home: dict[str, str]) -> None:
+    theirs, ours = os.pipe()
     child = subprocess.Popen(
-        command, env=home, stdin=subprocess.PIPE, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True
+        [*FLOWD, "serve", "--port", "0"],
+        env={**home, "FLOWD_LIFELINE": str(theirs)},
+        pass_fds=[theirs],
+        stderr=subprocess.PIPE,
+        text=True,
     )
-    assert child.stdin is not None
+    os.close(theirs)
     assert child.stderr is not None
     assert "listening" in child.stderr.readline()
-    child.stdin.write("a word is not the end\n")
-    child.stdin.flush()
-    assert child.poll() is None
-    child.stdin.close()
+    os.close(ours)
     assert child.wait(timeout=DEADLINE_S) == 0
     child.stderr.close()
 
