@@ -2,6 +2,7 @@
 
 import asyncio
 import errno
+import logging
 import signal
 import socket
 from collections.abc import Callable, Iterator
@@ -73,6 +74,8 @@ class WebServer(uvicorn.Server):
         await self._told_to_stop.wait()
 
     def _stop(self) -> None:
+        # Clients keep a stream open for as long as they can; cutting it now is no error of anyone's.
+        logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
         self.force_exit = self._told_to_stop.is_set()
         self.should_exit = True
         self._told_to_stop.set()
