@@ -21,7 +21,7 @@ def uncommitted_files(root: str) -> list[str]:
         return []
     names = [os.fsdecode(entry[3:]) for entry in _status(root).split(b"\0") if len(entry) > 3]
     # git names them from the top of the repository, which the project may lie below.
-    inside = [os.path.relpath(top / name, root) for name in names]
+    inside = [os.path.relpath(top / name, root) + "/" * name.endswith("/") for name in names]
     return [name for name in inside if name.isprintable()][:MOST_FILES]
 
 

@@ -66,7 +66,7 @@ def tell(path: str, spool: str, line: bytes) -> bytes:
 
 def described_socket(spool: str) -> bytes:
     """Return where the daemon says that it listens, when it was started in another environment."""
-    described = read_file(f"{spool}/../flowd.lock".encode())
+    described = read_file(spool.rpartition("/")[0].encode() + b"/flowd.lock")
     return described.partition(b'"socket":"')[2].partition(b'"')[0]
 
 

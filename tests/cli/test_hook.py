@@ -1,0 +1,337 @@
+"""The hook program as the client runs it: a real process, real sockets, its budget, its silence."""
+
+import json
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from flowd.cli.hook_command import TIMEOUTS_S, hook_program
+from flowd.handoff import load_handoff
+from flowd.handoff.project import FOLDER
+
+BUDGET_S, START_BUDGET_S = 0.3, 1.0
+# What the interpreter takes to start and to leave is not the program's own, and this machine is shared.
+START_UP_S = 0.25
+DEADLINE_S = 30.0
+SILENT_EVENTS = [event for event in TIMEOUTS_S if event != "SessionStart"]
+
+
+class Scene:
+    """A state directory, a project, and a way to run the hook in it."""
+
+    def __init__(self, root: Path, runtime: Path) -> None:
+        self.project = root / "project"
+        self.project.mkdir()
+        self.state = root / "state"
+        self.socket = runtime / "flowd.sock"
+        self.environment = {
+            "HOME": str(root / "home"),
+            "PATH": os.environ["PATH"],
+            "FLOWD_STATE_DIR": str(self.state),
+            "FLOWD_DATA_DIR": str(root / "data"),
+            "FLOWD_CONFIG": str(root / "config.yaml"),
+            "CLAUDE_CODE_MESSAGING_TOKEN": "token-of-the-session",
+        }
+
+    def run(
+        self, event: str, *more: str, stdin: bytes | None = None, **fields: Any
+    ) -> tuple[subprocess.CompletedProcess[bytes], float]:
+        """Run the hook for *event*; return how it ended and how long it took."""
+        given = {"hook_event_name": event, "session_id": "s1", "cwd": str(self.project), **fields}
+        started = time.monotonic()
+        ran = subprocess.run(
+            [*self.command(), event, *more],
+            input=json.dumps(given, indent=1).encode() if stdin is None else stdin,
+            env=self.environment,
+            capture_output=True,
+            timeout=DEADLINE_S,
+            check=False,
+        )
+        return ran, time.monotonic() - started
+
+    def command(self) -> list[str]:
+        """Return the hook's command line, without event."""
+        options = [sys.executable, "-I", "-S", "-E", str(hook_program())]
+        return [*options, str(self.socket), str(self.state / "spool")]
+
+    def log(self) -> list[str]:
+        """Return the lines the hooks have logged."""
+        return (self.state / "log" / "hooks.log").read_text().splitlines()
+
+    def spooled(self) -> list[Path]:
+        """Return what waits in the spool."""
+        return sorted((self.state / "spool").glob("*.json"))
+
+
+@pytest.fixture
+def scene(tmp_path: Path) -> Iterator[Scene]:
+    """A place of the test's own; the socket's path is short enough for the kernel."""
+    runtime = Path(tempfile.mkdtemp(prefix="flowd-test-", dir="/tmp"))
+    yield Scene(tmp_path, runtime)
+    shutil.rmtree(runtime)
+
+
+@contextmanager
+def listening(path: Path, answer: Callable[[socket.socket, bytes], None]) -> Iterator[list[bytes]]:
+    """Serve *answer* at *path*; give the block the lines that came."""
+    lines: list[bytes] = []
+    server = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    server.bind(str(path))
+    server.listen(8)
+
+    def serve() -> None:
+        while True:
+            try:
+                connection, _ = server.accept()
+            except OSError:
+                return
+            line = b""
+            while not line.endswith(b"\n"):
+                line += connection.recv(65536)
+            lines.append(line)
+            answer(connection, line)
+
+    thread = threading.Thread(target=serve, daemon=True)
+    thread.start()
+    try:
+        yield lines
+    finally:
+        server.shutdown(socket.SHUT_RDWR)
+        server.close()
+        thread.join(DEADLINE_S)
+        path.unlink(missing_ok=True)
+
+
+def saying(answer: bytes) -> Callable[[socket.socket, bytes], None]:
+    """Return a server that says *answer* and hangs up."""
+
+    def say(connection: socket.socket, _: bytes) -> None:
+        connection.sendall(answer)
+        connection.close()
+
+    return say
+
+
+def wait_until(true: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + DEADLINE_S
+    while not true():
+        assert time.monotonic() < deadline, "not so in time"
+        time.sleep(0.02)
+
+
+@pytest.mark.parametrize("event", SILENT_EVENTS)
+def test_an_event_is_passed_on_as_it_came_and_nothing_is_printed(scene: Scene, event: str) -> None:
+    with listening(scene.socket, saying(b"not for this event")) as lines:
+        ran, _ = scene.run(event, prompt="two\nlines")
+    assert (ran.returncode, ran.stdout, ran.stderr) == (0, b"", b"")
+    (line,) = lines
+    told = json.loads(line)
+    assert told["verb"] == "hook"
+    assert told["input"]["hook_event_name"] == event
+    assert told["input"]["prompt"] == "two\nlines"
+
+
+def test_a_starting_session_is_told_exactly_what_the_daemon_says(scene: Scene) -> None:
+    said = json.dumps(
+        {"hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": "é" * 40_000}}
+    )
+    with listening(scene.socket, saying(said.encode())):
+        ran, _ = scene.run("SessionStart", source="startup")
+    assert ran.stdout == said.encode()
+    assert ran.returncode == 0
+
+
+def test_the_log_tells_event_outcome_and_duration_and_nothing_else(scene: Scene) -> None:
+    with listening(scene.socket, saying(b"")):
+        scene.run("Stop", last_assistant_message="private words")
+    (line,) = scene.log()
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ Stop told \d+\.\d ms", line)
+    assert (scene.state / "log" / "hooks.log").stat().st_mode & 0o777 == 0o600
+
+
+def test_the_log_does_not_grow_for_ever(scene: Scene) -> None:
+    log = scene.state / "log" / "hooks.log"
+    log.parent.mkdir(parents=True)
+    log.write_bytes(b"x" * (256 << 10))
+    with listening(scene.socket, saying(b"")):
+        scene.run("Stop")
+        scene.run("Stop")
+    assert len(scene.log()) == 1
+    assert log.with_name("hooks.log.1").stat().st_size > 256 << 10
+
+
+def test_a_daemon_started_elsewhere_is_found_by_its_lock_file(scene: Scene) -> None:
+    scene.state.mkdir()
+    elsewhere = scene.socket.with_name("other.sock")
+    (scene.state / "flowd.lock").write_text(
+        json.dumps({"pid": 1, "socket": str(elsewhere)}, separators=(",", ":"))
+    )
+    with listening(elsewhere, saying(b"")) as lines:
+        scene.run("Stop")
+    assert len(lines) == 1
+
+
+@pytest.mark.parametrize("event", ["PreCompact", "Stop", "SessionEnd"])
+def test_without_a_daemon_the_event_is_spooled_and_the_state_saved(scene: Scene, event: str) -> None:
+    ran, took = scene.run(event, last_assistant_message="kept")
+    assert (ran.returncode, ran.stdout, ran.stderr) == (0, b"", b"")
+    assert took < BUDGET_S + START_UP_S
+    (file,) = scene.spooled()
+    assert json.loads(file.read_bytes())["last_assistant_message"] == "kept"
+    assert file.stat().st_mode & 0o777 == 0o600
+    wait_until(lambda: scene.log()[-1].endswith("fallback saved"))
+    handoff = load_handoff(scene.project)
+    assert handoff is not None
+    assert (handoff["goal"], handoff["now"]) == ("Working on project", "Session in progress")
+
+
+def test_the_save_without_a_daemon_leaves_a_persons_words_alone(scene: Scene) -> None:
+    (scene.project / FOLDER).mkdir()
+    file = scene.project / FOLDER / "handoff.yaml"
+    file.write_text("goal: Mine\nstatus: blocked\nnow: Waiting\nhypothesis: Cache\nfiles: [a.py]\nextra: 1\n")
+    scene.run("PreCompact")
+    wait_until(lambda: scene.log()[-1].endswith("fallback saved"))
+    handoff = load_handoff(scene.project)
+    assert handoff is not None
+    assert handoff.pop("timestamp")
+    assert handoff == {
+        "goal": "Mine",
+        "status": "blocked",
+        "now": "Waiting",
+        "hypothesis": "Cache",
+        "files": ["a.py"],
+        "extra": 1,
+    }
+
+
+def test_the_project_is_the_one_of_the_event_and_not_the_directory_the_hook_runs_in(scene: Scene) -> None:
+    subprocess.run(["git", "init", "-q", "-b", "topic", str(scene.project)], check=True)
+    (scene.project / "sub").mkdir()
+    (scene.project / "sub" / "new.py").touch()
+    scene.run("PreCompact", cwd=str(scene.project / "sub"))
+    wait_until(lambda: scene.log()[-1].endswith("fallback saved"))
+    handoff = load_handoff(scene.project)
+    assert handoff is not None
+    assert (handoff["branch"], handoff["files"]) == ("topic", ["sub/"])
+    assert not (scene.project / "sub" / FOLDER).exists()
+
+
+def test_secrets_do_not_stay_in_the_spool(scene: Scene) -> None:
+    secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    scene.run("Stop", last_assistant_message=f"the token is {secret}")
+    wait_until(lambda: " fallback " in scene.log()[-1])
+    (file,) = scene.spooled()
+    assert secret not in file.read_text()
+    assert "the token is" in file.read_text()
+
+
+@pytest.mark.parametrize("event", ["UserPromptSubmit", "SubagentStop", "PostCompact"])
+def test_what_the_transcript_tells_anyway_is_not_spooled(scene: Scene, event: str) -> None:
+    scene.run(event, prompt="words")
+    assert scene.spooled() == []
+    assert scene.log()[-1].split()[1:3] == [event, "away-dropped"]
+
+
+@pytest.mark.parametrize("event", list(TIMEOUTS_S))
+def test_a_silent_daemon_costs_no_more_than_the_budget(scene: Scene, event: str) -> None:
+    held: list[socket.socket] = []
+    with listening(scene.socket, lambda connection, _: held.append(connection)):
+        ran, took = scene.run(event)
+    assert (ran.returncode, ran.stderr) == (0, b"")
+    assert took < (START_BUDGET_S if event == "SessionStart" else BUDGET_S) + START_UP_S
+    assert " hung-" in scene.log()[0] or " late " in scene.log()[0]
+    assert len(scene.spooled()) == (event in ("PreCompact", "Stop", "SessionEnd"))
+    for connection in held:
+        connection.close()
+
+
+def test_a_daemon_that_takes_no_connections_costs_no_more_than_the_budget(scene: Scene) -> None:
+    server = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    server.bind(str(scene.socket))
+    server.listen(0)
+    waiting = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    waiting.connect(str(scene.socket))
+    ran, took = scene.run("PreCompact")
+    assert ran.returncode == 0
+    assert took < BUDGET_S + START_UP_S
+    assert len(scene.spooled()) == 1
+    waiting.close()
+    server.close()
+
+
+def test_an_input_that_never_ends_costs_no_more_than_the_budget(scene: Scene) -> None:
+    started = time.monotonic()
+    process = subprocess.Popen([*scene.command(), "Stop"], env=scene.environment, stdin=subprocess.PIPE)
+    assert process.stdin is not None
+    process.stdin.write(b'{"never"')
+    process.stdin.flush()
+    assert process.wait(DEADLINE_S) == 0
+    assert time.monotonic() - started < BUDGET_S + START_UP_S
+    process.stdin.close()
+    assert scene.spooled() == []
+
+
+def test_a_daemon_that_does_not_know_hooks_counts_as_away(scene: Scene) -> None:
+    with listening(scene.socket, saying(b'{"ok":false,"error":"unknown request"}\n')):
+        ran, _ = scene.run("PreCompact")
+        start, _ = scene.run("SessionStart")
+    assert ran.stdout == b""
+    assert b'"ok"' not in start.stdout
+    assert len(scene.spooled()) == 1
+
+
+@pytest.mark.parametrize("stdin", [b"", b" \n", b"not json", b"\xff\xfe{", b'{"cwd": 3}'])
+def test_strange_input_never_fails_the_client(scene: Scene, stdin: bytes) -> None:
+    ran, _ = scene.run("PreCompact", stdin=stdin)
+    assert (ran.returncode, ran.stdout, ran.stderr) == (0, b"", b"")
+
+
+def test_a_state_directory_that_cannot_be_written_never_fails_the_client(scene: Scene) -> None:
+    scene.state.write_text("in the way")
+    ran, _ = scene.run("PreCompact")
+    assert (ran.returncode, ran.stdout, ran.stderr) == (0, b"", b"")
+
+
+def test_a_child_sees_nothing_of_the_sessions_own_variables(scene: Scene, tmp_path: Path) -> None:
+    """The interpreter that the hook starts again is replaced by one that tells what it was given."""
+    told = tmp_path / "told"
+    stand_in = tmp_path / "python"
+    stand_in.write_text(
+        f'#!/bin/sh\ncase "$*" in *hook_fallback*) {{ echo "$*"; env; }} > {told}.new; mv {told}.new {told};;'
+        f' *) exec {sys.executable} "$@";; esac\n'
+    )
+    stand_in.chmod(0o755)
+    code = "import sys; sys.executable = sys.argv.pop(1); sys.argv.pop(0); import runpy; "
+    code += "runpy.run_path(sys.argv[0], run_name='__main__')"
+    given = json.dumps({"hook_event_name": "PreCompact", "cwd": str(scene.project)}).encode()
+    words = [sys.executable, "-c", code, str(stand_in), *scene.command()[4:], "PreCompact"]
+    subprocess.run(words, input=given, env=scene.environment, check=True)
+    wait_until(told.exists)
+    first, *variables = told.read_text().splitlines()
+    assert first.startswith("-I -m flowd.cli.hook_fallback ")
+    assert not [line for line in variables if "token-of-the-session" in line]
+    assert f"FLOWD_STATE_DIR={scene.state}" in variables
+
+
+def test_the_plugin_stands_back_where_the_settings_have_the_hook(scene: Scene, tmp_path: Path) -> None:
+    settings = tmp_path / "home" / ".claude" / "settings.json"
+    settings.parent.mkdir(parents=True)
+    settings.write_text(json.dumps({"hooks": {"Stop": [{"hooks": [{"command": "x # flowd-hook Stop"}]}]}}))
+    with listening(scene.socket, saying(b"")) as lines:
+        scene.run("Stop", "plugin")
+        assert lines == []
+        scene.run("SubagentStop", "plugin")
+        assert len(lines) == 1
+    assert [line.split()[2] for line in scene.log()] == ["left-to-settings", "told"]
