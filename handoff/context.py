@@ -81,7 +81,7 @@ def warnings(gotchas: Iterable[Gotcha], most: int) -> list[Gotcha]:
 
 def render_learned(gotchas: Iterable[Gotcha]) -> str:
     """Return severe gotchas as the learned context of the orchestrator's memory."""
-    items = [f"- {_one_line(gotcha.issue)}: {_one_line(gotcha.mitigation)}" for gotcha in gotchas]
+    items = [f"- {_advice(gotcha)}" for gotcha in gotchas]
     return "\n".join(["## Learned Context", "", "### Gotchas & Warnings", *items]) + "\n" if items else ""
 
 
@@ -97,11 +97,17 @@ def _file(file: Dependency) -> str:
 
 
 def _pattern(pattern: Pattern) -> str:
-    return f"- **{_one_line(pattern.pattern)}** (see: {_one_line(pattern.location)})"
+    where = f" (see: {_one_line(pattern.location)})" if pattern.location else ""
+    return f"- **{_one_line(pattern.pattern)}**{where}"
 
 
 def _warning(gotcha: Gotcha) -> str:
-    return f"- ⚠️ {_one_line(gotcha.issue)}: {_one_line(gotcha.mitigation)}"
+    return f"- ⚠️ {_advice(gotcha)}"
+
+
+def _advice(gotcha: Gotcha) -> str:
+    advice = f": {_one_line(gotcha.mitigation)}" if gotcha.mitigation else ""
+    return _one_line(gotcha.issue) + advice
 
 
 def _question(question: Question) -> str:

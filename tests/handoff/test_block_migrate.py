@@ -144,7 +144,7 @@ def test_each_cue_of_the_specification_finds_its_field(sentence: str, field: str
     [
         ("status: complete\n", "completed"),
         (
-            "**Status:** Implementation complete, verification needed\n## Blockers\n- No key\n## Next\n- go\n",
+            "**Status:** Complete, review needed\n## Blockers\n- No key\n## Next\n- go\n",
             "partial",
         ),
         ("---\nstatus: complete\noutcome: PARTIAL_PLUS\n---\nnotes\n", "partial"),

@@ -58,6 +58,17 @@ def test_an_empty_block_keeps_the_specifications_headings() -> None:
     )
 
 
+def test_what_a_block_does_not_say_leaves_no_empty_words_behind() -> None:
+    block = Block(
+        outcome="completed",
+        patterns_discovered=(Pattern(id="p", pattern="Close what you open"),),
+        gotchas=(Gotcha(id="g", issue="Ports leak"),),
+    )
+    text = render([context(block)])
+    assert "- **Close what you open**\n" in text
+    assert "- ⚠️ Ports leak\n" in text
+
+
 def test_tasks_follow_each_other_after_an_empty_line() -> None:
     assert render([context(), context(number=8)]).count("\n\n## From Task 8") == 1
 

@@ -1,0 +1,67 @@
+"""``flow context`` on a real core.db in a home of its own."""
+
+import argparse
+import json
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from flowd.cli import context
+from flowd.cli.local_store import open_store
+from flowd.config.errors import FlowdError
+from flowd.handoff.block_find import blocks_in_markdown
+from flowd.store.knowledge import Provenance
+from flowd.store.knowledge_blocks import keep_block
+
+
+@pytest.fixture(autouse=True)
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A project whose tasks 1 and 2 left blocks."""
+    (tmp_path / ".git").mkdir()
+    monkeypatch.chdir(tmp_path)
+    with closing(open_store()) as database:
+        for number in (1, 2):
+            text = f"# Task {number}: Part {number}\n## Handoff\noutcome: completed\n"
+            (found,) = blocks_in_markdown(
+                f"{text}gotchas: [{{issue: Trap {chr(64 + number)}, severity: high}}]\n"
+            )
+            place = Provenance(project=str(tmp_path), file=f"tasks/{number}.md", at=float(number))
+            keep_block(database, found, place)
+
+
+def flow(*words: str) -> int:
+    parser = argparse.ArgumentParser(prog="flow")
+    context.add_parser(parser.add_subparsers())
+    arguments = parser.parse_args(["context", *words])
+    return int(arguments.run(arguments))
+
+
+def printed(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    assert flow(*words) == 0
+    return capsys.readouterr().out
+
+
+def test_without_more_words_the_newest_tasks_are_told(capsys: pytest.CaptureFixture[str]) -> None:
+    titles = [line for line in printed(capsys, "3").splitlines() if line.startswith("## ")]
+    assert titles == ["## From Task 2: Part 2", "## From Task 1: Part 1"]
+
+
+def test_the_tasks_asked_for_are_told_in_their_order(capsys: pytest.CaptureFixture[str]) -> None:
+    out = printed(capsys, "3", "--from", "task-1", "2")
+    assert out.index("## From Task 1") < out.index("## From Task 2")
+
+
+def test_a_task_without_a_block_is_an_error() -> None:
+    with pytest.raises(FlowdError, match="no valid block of task-9"):
+        flow("3", "--from", "task-9")
+
+
+def test_what_the_project_learned_follows_when_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "## Learned Context" not in printed(capsys, "3")
+    assert printed(capsys, "3", "--learned").count("- Trap") == 2
+
+
+def test_programs_get_the_whole_blocks(capsys: pytest.CaptureFixture[str]) -> None:
+    (told,) = json.loads(printed(capsys, "3", "--from", "1", "--json"))
+    assert told["block"]["outcome"] == "completed"
