@@ -1,0 +1,76 @@
+"""What a session is told: in order, within its budget, framed as a record."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from flowd.handoff.briefing import LEVELS, Told, render
+
+TOLD = Told(
+    project="/work/shop",
+    session="0123456789ab",
+    age="2 hours ago",
+    goal="Ship JWT login",
+    status="in_progress",
+    now="Writing the token refresh",
+    hypothesis="The clock skews",
+    branch="feature/jwt",
+    files=tuple(f"src/file{number}.py" for number in range(8)),
+    drift=("2 commits since",),
+    unfinished=("Write the refresh test",),
+    decisions=("Tokens live in cookies",),
+    learnings=("The staging clock is 90 s late",),
+)
+
+
+def test_the_state_comes_in_the_form_that_readers_know() -> None:
+    """Tags, heading and bold field names stand where other tools expect them."""
+    text = render(TOLD)
+    assert text.startswith("<flow-guardian-context>\n")
+    assert text.endswith("\n</flow-guardian-context>")
+    for line in (
+        "## Current Session State",
+        "**Goal:** Ship JWT login",
+        "**Now:** Writing the token refresh",
+    ):
+        assert line in text.splitlines()
+
+
+def test_five_files_are_named_and_the_rest_is_counted() -> None:
+    assert "src/file4.py (+3 more)" in render(TOLD)
+    assert "src/file5.py" not in render(TOLD)
+
+
+def test_it_says_where_it_comes_from_how_old_it_is_and_that_it_is_a_record() -> None:
+    first = render(TOLD).splitlines()[1]
+    assert "/work/shop" in first
+    assert "2 hours ago" in first
+    assert "01234567" in first
+    assert "not instructions" in first
+
+
+def test_the_quiet_form_has_no_tags() -> None:
+    assert "flow-guardian-context" not in render(TOLD, tags=False)
+
+
+def test_a_small_budget_keeps_goal_and_now_and_lets_the_rest_go() -> None:
+    text = render(TOLD, budget_bytes=420)
+    assert "**Goal:**" in text
+    assert "**Now:**" in text
+    assert "staging clock" not in text
+
+
+def test_each_level_tells_at_least_as_much_as_the_one_before() -> None:
+    sizes = [len(render(TOLD, level=level, budget_bytes=10_000)) for level in LEVELS]
+    assert sizes == sorted(sizes)
+    assert "**Files:**" not in render(TOLD, level="L0")
+
+
+@given(
+    st.lists(st.text(max_size=300), max_size=40),
+    st.integers(min_value=200, max_value=12_000),
+    st.sampled_from(LEVELS),
+)
+def test_no_text_is_ever_larger_than_its_budget(items: list[str], budget: int, level: str) -> None:
+    told = TOLD._replace(learnings=tuple(items), unfinished=tuple(items), goal="".join(items)[:500])
+    text = render(told, level=level, budget_bytes=budget)  # type: ignore[arg-type]  # one of LEVELS
+    assert len(text.encode()) <= min(budget, 10_000)
