@@ -5,7 +5,7 @@ import stat
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -69,7 +69,7 @@ class Reader:
         gate: StoreGate,
         hints: Hints,
         watcher: Watcher,
-        on_commit: Callable[[int], None],
+        on_commit: Callable[[int, Sequence[Fact]], None],
     ) -> None:
         self._root = projects_dir
         self._gate = gate
@@ -360,7 +360,7 @@ class Reader:
         self._gate.passed()
         self._publish(batch)
         if newest:
-            self._on_commit(newest)
+            self._on_commit(newest, batch.stored)
 
     def _publish(self, batch: Batch) -> None:
         now = time.time()

@@ -2,6 +2,7 @@
 
 import threading
 import time
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from flowd.config.errors import StoreError
@@ -49,6 +50,8 @@ class SinkWorker:
         self._news = threading.Condition()
         self._head = 0
         self._fetched = 0
+        self._at_hand: list[Fact] = []
+        self._lingering = False
         self._saved_cursor = -1
         self._saved_at = 0.0
         self._aside: set[str] = set()
@@ -56,11 +59,15 @@ class SinkWorker:
         self._closing_at: float | None = None
         self.status = SinkStatus(sink.name)
 
-    def notify(self, newest: int) -> None:
-        """Say that the journal now reaches to *newest*."""
+    def notify(self, newest: int, facts: Sequence[Fact] = ()) -> None:
+        """Say that the journal now reaches to *newest*; *facts* are what it got, as far as at hand."""
         with self._news:
+            last = self._at_hand[-1].seq if self._at_hand else self._head
+            if facts and facts[0].seq == last + 1 and len(self._at_hand) < FETCH_MOST:
+                self._at_hand.extend(facts)
             self._head = max(self._head, newest)
-            self._news.notify()
+            if not self._lingering:
+                self._news.notify()
 
     def retry(self) -> None:
         """Have everything that failed or was put aside tried again now."""
@@ -102,6 +109,7 @@ class SinkWorker:
             return
         with self._news:
             self._head = 0  # core.db may be another one, which has not come so far
+            self._at_hand = []
         cursor, delivered = self._deliveries.cursor(self.name)
         self._aside = {item.key for item in self._deliveries.quarantined(self.name)}
         self._outbox = Outbox()
@@ -125,13 +133,19 @@ class SinkWorker:
         head = self._head
         if self._fetched >= head or len(self._outbox) >= FETCH_MOST:
             return
-        facts = self._journal.facts_after(self._fetched, FETCH_MOST)
+        facts = self._take_at_hand() or self._journal.facts_after(self._fetched, FETCH_MOST)
         for fact in facts:
             key = self._sink.key(fact)
             if key is not None:
                 self._outbox.put(key, fact, self._sink.debounce_s)
         # A short answer means that nothing is left up to the head, even where rows were replaced since.
         self._fetched = facts[-1].seq if facts else head
+
+    def _take_at_hand(self) -> list[Fact]:
+        """Return what the reader handed over, if nothing is missing between it and what was fetched."""
+        with self._news:
+            facts, self._at_hand = self._at_hand, []
+        return facts if facts and facts[0].seq == self._fetched + 1 else []
 
     def _deliver(self, due: list[tuple[str, Fact]]) -> None:
         self.status = self.status._replace(busy_since=time.time())
@@ -212,7 +226,14 @@ class SinkWorker:
             if self._closing_at is not None:
                 self._news.wait(CLOSING_PAUSE_S)
             elif not self._wants_retry and (self._head <= self._fetched or len(self._outbox) >= FETCH_MOST):
-                self._news.wait(timeout_s)
+                self._linger(has_news=self._news.wait(timeout_s))
+
+    def _linger(self, *, has_news: bool) -> None:
+        """Wait for more of what has just begun to come, undisturbed by it; the lock is held."""
+        if has_news and self._sink.linger_s and self._closing_at is None:
+            self._lingering = True
+            self._news.wait(self._sink.linger_s)
+            self._lingering = False
 
     def _rest(self, timeout_s: float) -> None:
         """Wait whatever comes, unless the end does."""

@@ -5,7 +5,7 @@ import queue
 import signal
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from types import FrameType
@@ -34,6 +34,7 @@ from flowd.handoff.redaction import use_patterns
 from flowd.sinks.protocol import Sink
 from flowd.sinks.registry import make_sinks
 from flowd.store.database import Database
+from flowd.store.facts import Fact
 from flowd.store.idle import Pause
 from flowd.store.journal import Journal
 
@@ -200,9 +201,9 @@ class Supervisor:
         self._control = ControlServer(self._paths.socket, Answers(self).handlers(), deferred)
         return self._control
 
-    def _on_commit(self, newest: int) -> None:
+    def _on_commit(self, newest: int, facts: Sequence[Fact] = ()) -> None:
         for worker in tuple(self.workers.values()):  # the main thread may just be adding one
-            worker.notify(newest)
+            worker.notify(newest, facts)
 
     # What is put into the hints asks for the reader when it runs: by then it may be another one.
 

@@ -27,6 +27,7 @@ class HandoffYaml:
     """Keeps one file per project in step with its latest main session."""
 
     name = "handoff_yaml"
+    linger_s = 0.0
 
     def __init__(self, database: Database, settings: LiveSettings) -> None:
         self._settings = settings

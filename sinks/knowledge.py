@@ -12,6 +12,7 @@ class Knowledge:
 
     name = "knowledge"
     debounce_s = 5.0
+    linger_s = 0.1
 
     def __init__(self, database: Database) -> None:
         self._database = database

@@ -20,6 +20,11 @@ class Sink(Protocol):
         """The least time between two facts of one key; the first comes at once."""
         ...
 
+    @property
+    def linger_s(self) -> float:
+        """How long it may wait for more before it takes the first; 0 where somebody watches the result."""
+        ...
+
     def key(self, fact: Fact) -> str | None:
         """Return what *fact* is about, None if it is not for this sink.
 

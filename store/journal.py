@@ -35,6 +35,8 @@ class Batch:
         self.facts: list[Fact] = []
         # Facts that give way where the same key is already known, though their kind replaces.
         self.missed: list[Fact] = []
+        # What was stored, with its sequence numbers: sinks that are up to date need not read it back.
+        self.stored: list[Fact] = []
         self.counters: Counter[str] = Counter()
         self.bytes_read = 0
 
@@ -68,8 +70,10 @@ class Journal:
             _store_memories(connection, batch.memories)
             for fact, statement in batch.statements():
                 seq = _append(connection, fact, statement)
-                batch.counters["facts"] += seq > 0
-                newest = seq or newest
+                if seq:
+                    batch.counters["facts"] += 1
+                    batch.stored.append(msgspec.structs.replace(fact, seq=seq))
+                    newest = seq
             connection.executemany(_COUNT, batch.counters.items())
         return newest
 
