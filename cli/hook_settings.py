@@ -46,9 +46,8 @@ def checked(text: str, file: Path) -> dict[str, Any]:
     try:
         settings = json.loads(text)
     except ValueError as error:
-        raise FlowdError(
-            f"{file} is not valid JSON: {error}", hint="mend it first; nothing changed"
-        ) from error
+        hint = "mend it first; nothing was changed"
+        raise FlowdError(f"{file} is not valid JSON: {error}", hint=hint) from error
     hooks = settings.get("hooks", {}) if isinstance(settings, dict) else None
     if not isinstance(hooks, dict) or not all(isinstance(groups, list) for groups in hooks.values()):
         raise FlowdError(
