@@ -6,6 +6,7 @@ from flowd.extractors.findings import FRESHNESS_PER_RECORD, LENGTH, Finding
 from flowd.extractors.memory import Memory
 from flowd.extractors.places import local
 from flowd.extractors.protocol import Place
+from flowd.extractors.text import alike, content_words
 from flowd.store.facts import Insight
 
 KEPT = 12
@@ -30,8 +31,8 @@ def select(findings: list[Finding], limit: int) -> list[Finding]:
     chosen: list[Finding] = []
     vocabulary: list[set[str]] = []
     for one in sorted(findings, key=lambda one: -(one.weight + one.at * FRESHNESS_PER_RECORD)):
-        words = set(one.text.lower().split())
-        if any(len(words & other) > LIKENESS * min(len(words), len(other)) for other in vocabulary):
+        words = content_words(one.text)
+        if any(alike(words, other, LIKENESS) for other in vocabulary):
             continue
         if _joins_neighbour(one, chosen):
             continue
@@ -47,7 +48,8 @@ def _joins_neighbour(one: Finding, chosen: list[Finding]) -> bool:
         if other.at != one.at or abs(other.part - one.part) != 1:
             continue
         first, second = (other, one) if other.part < one.part else (one, other)
-        text = f"{first.text.rstrip(' .;:')}. {second.text}"
+        lead = first.text.partition(": ")[0] + ": "
+        text = f"{first.text.rstrip(' .;:')}. {second.text.removeprefix(lead)}"
         if len(text) <= LENGTH:
             chosen[index] = Finding(
                 text, other.category, other.weight, other.at, other.line, other.record, other.part

@@ -7,6 +7,7 @@ import msgspec
 
 from flowd.extractors.protocol import Note, Place
 from flowd.extractors.records import Record
+from flowd.extractors.redaction import redact
 from flowd.extractors.times import seconds
 from flowd.store.facts import AwaySummarised, Compacted, PullRequestLinked, Titled
 
@@ -57,7 +58,11 @@ def _system(memory: Memory, record: Record, line: int) -> Iterable[Note]:
     if record.subtype == "compact_boundary":
         return _compaction(memory, record, line)
     if record.subtype == "away_summary" and record.content:
-        return (Note(f"away:{record.uuid or line}", _time(memory, record), AwaySummarised(record.content)),)
+        return (
+            Note(
+                f"away:{record.uuid or line}", _time(memory, record), AwaySummarised(redact(record.content))
+            ),
+        )
     return ()
 
 
@@ -76,6 +81,7 @@ def _compaction(memory: Memory, record: Record, line: int) -> Iterable[Note]:
 
 def _title(memory: Memory, record: Record) -> Iterable[Note]:
     title = record.custom_title or record.ai_title or ""
+    title = title if title == memory.title else redact(title)
     if not title or title == memory.title or (memory.title_is_persons and not record.custom_title):
         return ()
     memory.title = title

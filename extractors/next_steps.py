@@ -11,11 +11,12 @@ from flowd.extractors.places import local
 from flowd.extractors.progress import step_of
 from flowd.extractors.protocol import Place
 from flowd.extractors.questions import open_question
-from flowd.extractors.text import capitalised, cut
+from flowd.extractors.text import alike, capitalised, content_words, cut
 from flowd.extractors.todos import open_tasks
 
 KEPT = 8
 LENGTH = 200
+SHORTEST = 8
 LIKENESS = 0.6
 FORGOTTEN_AFTER_REQUESTS = 4
 
@@ -31,23 +32,24 @@ def describe(memory: Memory, place: Place) -> dict[str, Any]:
     steps: list[str] = []
     for step in [*_said(memory, place), *_lacking(memory), *_later(memory)]:
         short = capitalised(cut(local(step, place).strip(), LENGTH))
-        if len(short) > 8 and not any(_alike(short, other) for other in steps):
+        words = content_words(short)
+        if len(short) > SHORTEST and not any(alike(words, content_words(other), LIKENESS) for other in steps):
             steps.append(short)
     return {"next": tuple(steps[:KEPT])}
 
 
 def _said(memory: Memory, place: Place) -> list[str]:
     """Return the steps that somebody named: to-do list, queue, reply, recap, summary."""
-    turn = memory.turn
     steps = open_tasks(memory.todo_list()) + memory.queued
-    if turn.ended:
-        steps += listed(turn.reply) + _offered(memory)
+    summary = memory.summary if memory.summary and not _since(memory, memory.summary.at) else None
+    if memory.turn.ended:
+        steps += listed(memory.turn.reply) + _offered(memory)
     else:
-        steps += [step_of(memory, place), f"Finish: {_task(memory)}" if _task(memory) else ""]
-    if memory.recap and "Next:" in memory.recap.text and not _since(memory, memory.recap.at):
+        steps += [step_of(memory, place), "" if summary else _to_finish(memory)]
+    if summary:
+        steps += [summary.next_step, *summary.pending]
+    if memory.recap and not _since(memory, memory.recap.at):
         steps.append(memory.recap.text.partition("Next:")[2])
-    if memory.summary and not _since(memory, memory.summary.at):
-        steps += [memory.summary.next_step, *memory.summary.pending]
     return steps
 
 
@@ -90,14 +92,9 @@ def _since(memory: Memory, at: int) -> int:
     return sum(request.at > at for request in memory.requests)
 
 
-def _task(memory: Memory) -> str:
-    """Return the request being worked on: a short prompt only when it asks for something."""
+def _to_finish(memory: Memory) -> str:
+    """Return that the request at hand is to be finished; a short prompt counts when it asks for something."""
     prompt = memory.prompt.text if memory.prompt else ""
-    if len(prompt.split()) > 1 and not is_consent(prompt):
-        return asked(prompt)
-    return asked(memory.requests[-1].text) if memory.requests else ""
-
-
-def _alike(one: str, other: str) -> bool:
-    mine, theirs = set(one.lower().split()), set(other.lower().split())
-    return len(mine & theirs) > LIKENESS * min(len(mine), len(theirs))
+    if len(prompt.split()) < 2 or is_consent(prompt):
+        prompt = memory.requests[-1].text if memory.requests else ""
+    return f"Finish: {asked(prompt)}" if prompt else ""

@@ -96,8 +96,11 @@ def _under_way(memory: Memory, place: Place) -> str:
     """Return the step at hand, and the request it serves."""
     step = step_of(memory, place)
     prompt = _prompt(memory)
+    summary = memory.summary
+    if not step and summary and summary.current and summary.at >= (memory.prompt.at if memory.prompt else 0):
+        return cut_at_sentence(summary.current, LENGTH)
     if not step:
-        return cut(f"Working on: {prompt}", LENGTH)
+        return cut(f"Working on: {prompt}", LENGTH) if prompt else ""
     room = LENGTH - len(step) - 8
     return f"{step} — for: {cut(prompt, room)}" if prompt and room > SHORTEST_REST else step
 

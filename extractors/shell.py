@@ -16,7 +16,7 @@ LONGEST_MESSAGE = 4000
 _NAMES = CHECKERS | RUNNERS
 
 _QUOTED_MESSAGE = re.compile(r"(?:-[a-z]*m|--message)[ =]*(?:\"((?:[^\"\\]|\\.)*)\"|'([^']*)')", re.DOTALL)
-_COMMITS = re.compile(r"\bgit\s+(?:-\S+\s+(?:\S+=\S+\s+|'[^']*'\s+)?)*commit\b")
+_COMMITS = re.compile(r"\bgit\s+(?:-\S+\s+(?:[\w.]+=(?:'[^']*'|\"[^\"]*\"|\S+)\s+)?)*commit\b")
 _CHANGES_TO = re.compile(r"\s*cd\s+['\"]?(/[^\s'\"&;]+)['\"]?\s*&&")
 _TRAILER = re.compile(r"[A-Z][\w-]*-(?:[Bb]y|[Ii]d|Checkpoint)\s*:|.{0,4}Generated with ")
 _PATH = r"['\"]?([^\s'\"<>|&;()$*]+)['\"]?"

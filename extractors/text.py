@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 ELLIPSIS = "…"
+SHORT_WORD = 3
 
 _FENCE = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
 _CODE_SPAN = re.compile(r"(`+[^`\n]+`+)")
@@ -82,9 +83,8 @@ def cut(text: str, size: int) -> str:
     """Return *text*, cut at a word when it is longer than *size* characters."""
     if len(text) <= size:
         return text
-    head = text[: size - 1]
-    end = head.rfind(" ")
-    return head[: end if end > size // 2 else size - 1].rstrip(" ,;:—-(") + ELLIPSIS
+    end = text.rfind(" ", 0, size)
+    return text[: end if end > size // 2 else size - 1].rstrip(" ,;:—-(") + ELLIPSIS
 
 
 def cut_at_sentence(text: str, size: int) -> str:
@@ -98,6 +98,19 @@ def cut_at_sentence(text: str, size: int) -> str:
             break
         kept = longer
     return kept or cut(text, size)
+
+
+def content_words(text: str) -> set[str]:
+    """Return the words of *text* that say what it is about: the longer ones."""
+    return {
+        word for word in [one.strip(".,:;!?()\"'") for one in text.lower().split()] if len(word) > SHORT_WORD
+    }
+
+
+def alike(one: set[str], other: set[str], share: float) -> bool:
+    """Tell by their content words whether two texts say the same: the shorter shares more than *share*."""
+    shorter = min(len(one), len(other))
+    return shorter > 1 and len(one & other) > share * shorter
 
 
 def capitalised(text: str) -> str:

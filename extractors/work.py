@@ -102,6 +102,7 @@ def _failed(memory: Memory, call: Call, text: str, record: Record, line: int) ->
     if not tools.is_rejection(text):
         return
     memory.open_question = ""
+    memory.turn.doing = ""
     label = cut(plain(redact(call.label)), turns.LABEL)
     reason = plain(redact(tools.reason_of_rejection(text)).replace("\n", " "))
     if reason:
