@@ -22,7 +22,7 @@ def check_permissions(case: Case) -> Finding:
     return Finding("permissions", "trouble", seen, "; ".join(fix for _, fix in wrong))
 
 
-def check_space(case: Case) -> Finding:
+def check_disk(case: Case) -> Finding:
     """Say how much room the disk of core.db has left."""
     free = shutil.disk_usage(_nearest_existing(case.database.parent)).free
     seen = f"{size(free)} free for core.db"

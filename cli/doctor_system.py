@@ -18,7 +18,7 @@ MORE_INSTANCES = (
 )
 
 
-def check_inotify(case: Case) -> Finding:
+def check_watches(case: Case) -> Finding:
     """Say whether the system gives the watches that flowd needs beside everybody else's."""
     if sys.platform != "linux":
         return Finding("watches", "ok", "this system has no limit on watches")
