@@ -13,7 +13,7 @@ from flowd.extractors.redaction import redact
 from flowd.handoff.block import Block, FoundBlock
 from flowd.handoff.block_find import blocks_in_markdown, may_hold_block
 from flowd.handoff.block_ids import digest
-from flowd.store.facts import BlockFound
+from flowd.store.facts import BlockFound, Fact
 
 NAME = "blocks"
 # A block is a section of a document; in code it is a fixture or an example.
@@ -93,6 +93,20 @@ def describe(memory: Memory, place: Place) -> dict[str, Any]:
 def found_in(text: str, path: str = "") -> list[FoundBlock]:
     """Return the blocks of *text*, free of secrets; *path* is the document's, if it is one."""
     return [_redacted(found) for found in blocks_in_markdown(text, path)] if may_hold_block(text) else []
+
+
+def task_file_facts(text: str, path: str, project: str, modified_at: float) -> list[Fact]:
+    """Return a fact for each block of a task file of *project* as it was at *modified_at*."""
+    return [
+        Fact(
+            key=f"block-file:{path}:{modified_at}:{found.ordinal}:{found.digest}",
+            session_id="",
+            project=project,
+            at=modified_at,
+            body=BlockFound(found=found, file=path),
+        )
+        for found in found_in(text, path)
+    ]
 
 
 def _rank(step: Any) -> int:

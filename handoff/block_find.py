@@ -15,6 +15,8 @@ from flowd.handoff.block_yaml import LARGEST_BODY
 # What is taken of one file, so that no file can hold up the reader.
 MOST_PARSED = 2 * LARGEST_BODY
 MOST_BODIES = 50
+# What is kept of a body that is no block, beside what is wrong with it.
+LONGEST_RAW = 4096
 MOST_HEADINGS = 500
 # How far below its heading, or the start of its fence, a block's first field may stand.
 FARTHEST_KEY = 4096
@@ -52,10 +54,12 @@ def blocks_in_markdown(text: str, path: str = "") -> list[FoundBlock]:
     found: list[FoundBlock] = []
     parsed = 0
     for body in islice(bodies(text, layout), MOST_BODIES):
-        parsed += body.end - body.start
+        parsed += min(body.end - body.start, LARGEST_BODY)
         checked = _checked(text, body, parsed)
         if not checked.is_template:
             found.append(_found(text, body, checked, task_of(layout, body.start, path), len(found)))
+        if parsed > MOST_PARSED:
+            break
     return found
 
 
@@ -131,13 +135,13 @@ def _first_key(text: str, start: int, end: int) -> int:
 def _checked(text: str, body: Body, parsed: int) -> Checked:
     line = _line(text, body.start)
     if parsed > MOST_PARSED:
-        rule = f"the blocks of one file are longer than {MOST_PARSED // 1024} KB"
+        rule = f"the blocks of one file are longer than {MOST_PARSED // 1024} KB; the rest is not read"
         return Checked(None, (Violation(field="(block)", value="", rule=rule, line=line),), (), 0)
     return check_body(text[body.start : body.end], line)
 
 
 def _found(text: str, body: Body, checked: Checked, task: Task, ordinal: int) -> FoundBlock:
-    raw = "" if checked.block else text[body.start : min(body.end, body.start + LARGEST_BODY)].strip()
+    raw = "" if checked.block else text[body.start : min(body.end, body.start + LONGEST_RAW)].strip()
     return FoundBlock(
         line=_line(text, body.start),
         ordinal=ordinal,

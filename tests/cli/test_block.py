@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import re
 from importlib import resources
 from pathlib import Path
 
@@ -124,3 +125,24 @@ def test_the_schema_is_printed_as_published(capsys: pytest.CaptureFixture[str]) 
     published = resources.files("flowd.handoff").joinpath("block.schema.json").read_text(encoding="utf-8")
     assert capsys.readouterr().out == published
     assert json.loads(published)["required"] == ["outcome"]
+
+
+@pytest.mark.parametrize(
+    ("path", "is_checked"),
+    [
+        ("tasks/task-1.md", True),
+        ("web/tasks/task-1.md", True),
+        (".claude/a/journal/task-1.md", True),
+        (".claude/journal/task-1.md", True),
+        (".orchestrator/state/task-1.md", True),
+        ("conductor/tracks/auth/plan.md", True),
+        ("docs/tasks.md", False),
+        ("README.md", False),
+    ],
+)
+def test_the_shipped_hook_checks_the_task_files_that_flowd_watches(path: str, *, is_checked: bool) -> None:
+    yaml = pytest.importorskip("yaml")
+    root = Path(__file__).parents[2]
+    (hook,) = yaml.safe_load((root / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
+    assert bool(re.search(hook["files"], path)) is is_checked
+    assert hook["entry"].split() == ["flow", "block", "validate"]

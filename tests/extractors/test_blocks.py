@@ -165,6 +165,16 @@ def test_secrets_are_gone_before_a_block_is_noted_or_remembered() -> None:
     assert secret not in str(blocks.describe(memory, Place()))
 
 
+def test_a_task_file_gives_a_fact_for_each_block_of_each_version() -> None:
+    path = "/p/tasks/task-003-leak.md"
+    first, second = blocks.task_file_facts(HANDOFF + COMPLETED, path, "/p", 10.0)
+    assert (first.project, first.session_id, first.at) == ("/p", "", 10.0)
+    assert isinstance(second.body, BlockFound)
+    assert (second.body.file, second.body.found.ordinal) == (path, 1)
+    later = blocks.task_file_facts(HANDOFF, path, "/p", 11.0)
+    assert len({first.key, second.key, later[0].key}) == 3
+
+
 @given(st.text(max_size=200))
 def test_no_text_makes_the_extractor_raise(text: str) -> None:
     feed(said(f"{HANDOFF}{text}"), called("Write", file_path="a.md", content=f"{COMPLETED}{text}"))
