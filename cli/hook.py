@@ -59,8 +59,8 @@ def tell(path: str, spool: str, line: bytes) -> bytes:
     answer = b""
     while received := connection.recv(1 << 16):
         answer += received
-    if answer.startswith(b'{"ok":false'):
-        raise OSError("refused")
+        if answer.startswith(b'{"ok":false'):
+            raise OSError("refused")
     return answer
 
 

@@ -1,5 +1,8 @@
 """Fixtures of the tests that drive real programs."""
 
+import shutil
+import subprocess
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -8,6 +11,7 @@ import pytest
 
 from tests.e2e.client import Ran, has_npm, install_claude, install_node, run_program, sealed_environment
 from tests.e2e.fake_api import FakeApi
+from tests.e2e.running_flowd import RunningFlowd
 
 
 class Place(NamedTuple):
@@ -61,3 +65,26 @@ def run_claude(claude: Path, place: Place) -> RunClaude:
         return run_program([str(claude), *words], environment, place.project, deadline_s=deadline_s)
 
     return run
+
+
+@pytest.fixture
+def flowd(place: Place) -> Iterator[RunningFlowd]:
+    """A flowd whose hooks Claude Code calls; its daemon runs. The project is a repository on ``topic``."""
+    # Paths of sockets are short; those of tests are not.
+    runtime = tempfile.mkdtemp(prefix="flowd-e2e-", dir="/tmp")
+    place.environment.update(
+        FLOWD_RUNTIME_DIR=runtime,
+        FLOWD_STATE_DIR=str(place.home / "state"),
+        FLOWD_DATA_DIR=str(place.home / "data"),
+        FLOWD_CONFIG=str(place.home / "flowd.yaml"),
+    )
+    subprocess.run(["git", "init", "-q", "-b", "topic", str(place.project)], check=True)
+    running = RunningFlowd(place.environment, place.project)
+    installed = running.flowd("install", "--hooks")
+    assert installed.returncode == 0, installed.stderr
+    running.start()
+    try:
+        yield running
+    finally:
+        running.stop()
+        shutil.rmtree(runtime)
