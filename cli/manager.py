@@ -1,12 +1,15 @@
 """The service managers that can start flowd at login: one interface, chosen by platform."""
 
 import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-from flowd.cli.program import Program
+from flowd.cli.program import Program, is_told_in, this_program
 from flowd.config.errors import FlowdError
+from flowd.config.paths import Paths
+from flowd.daemon.lock import Holder
 
 COMMAND_DEADLINE_S = 60
 LOOK_S = 0.2
@@ -61,6 +64,14 @@ class Manager(Protocol):
         """Return what starts flowd as the unit says, now and at every login."""
         ...
 
+    def commands_to_start(self) -> list[Command]:
+        """Return what starts an enabled flowd."""
+        ...
+
+    def commands_to_stop(self) -> list[Command]:
+        """Return what stops flowd until the next start or login."""
+        ...
+
     def commands_to_disable(self) -> list[Command]:
         """Return what stops flowd now and at every login."""
         ...
@@ -79,6 +90,28 @@ def manager_for(platform: str) -> Manager:
     from flowd.cli.manager_systemd import Systemd
 
     return Systemd()
+
+
+def manager_owning(holder: Holder, platform: str = sys.platform) -> Manager | None:
+    """Return the manager that runs the daemon *holder*, if one does."""
+    manager = manager_for(platform)
+    return manager if manager.unit_file.exists() and manager.owned_pid() == holder.pid else None
+
+
+def manager_serving(paths: Paths, platform: str = sys.platform) -> Manager | None:
+    """Return the manager that was handed this very flowd with these very places, if it is there."""
+    manager = manager_for(platform)
+    try:
+        unit = manager.unit_file.read_text(encoding="utf-8")
+    except OSError:
+        return None
+    return manager if is_told_in(unit, this_program(paths)) and manager.reachable() else None
+
+
+def run_all(commands: list[Command]) -> None:
+    """Run *commands* in order; raise at the first that fails."""
+    for command in commands:
+        run_or_raise(command)
 
 
 def run_quietly(*words: str) -> "subprocess.CompletedProcess[str]":

@@ -57,11 +57,17 @@ class Launchd:
 
     def commands_to_enable(self) -> list[Command]:
         """Return what unloads an older agent, if there is one, and loads this one."""
-        return [
-            *self.commands_to_disable(),
-            Command(("launchctl", "enable", f"{_domain()}/{LABEL}")),
-            Command(("launchctl", "bootstrap", _domain(), str(self.unit_file)), SETTLING_S),
-        ]
+        enable = Command(("launchctl", "enable", f"{_domain()}/{LABEL}"))
+        return [*self.commands_to_disable(), enable, self._load()]
+
+    def commands_to_start(self) -> list[Command]:
+        """Return what runs the loaded agent, or loads it, which runs it."""
+        run = Command(("launchctl", "kickstart", f"{_domain()}/{LABEL}"))
+        return [run if self.enabled() else self._load()]
+
+    def commands_to_stop(self) -> list[Command]:
+        """Return what ends the agent until it is loaded again, at the next login at the latest."""
+        return self.commands_to_disable()
 
     def commands_to_disable(self) -> list[Command]:
         """Return what ends the agent and unloads it, nothing when it is not loaded."""
@@ -70,6 +76,9 @@ class Launchd:
     def commands_to_forget(self) -> list[Command]:
         """Return nothing: unloading was enough."""
         return []
+
+    def _load(self) -> Command:
+        return Command(("launchctl", "bootstrap", _domain(), str(self.unit_file)), SETTLING_S)
 
     @staticmethod
     def _printed() -> "subprocess.CompletedProcess[str]":

@@ -61,6 +61,14 @@ class Systemd:
             Command((*SYSTEMCTL, "restart", UNIT)),
         ]
 
+    def commands_to_start(self) -> list[Command]:
+        """Return what starts the unit."""
+        return [Command((*SYSTEMCTL, "start", UNIT))]
+
+    def commands_to_stop(self) -> list[Command]:
+        """Return what stops the unit without starting it again."""
+        return [Command((*SYSTEMCTL, "stop", UNIT))]
+
     def commands_to_disable(self) -> list[Command]:
         """Return what stops the unit and takes it out of the login."""
         return [Command((*SYSTEMCTL, "disable", "--now", UNIT))]

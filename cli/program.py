@@ -50,5 +50,13 @@ def is_passing(interpreter: str) -> bool:
     )
 
 
+def is_told_in(unit: str, program: Program) -> bool:
+    """Say whether the text *unit* runs this interpreter with the same places as *program*."""
+    return program.arguments[0] in unit and all(
+        (name in unit) == (name in program.environment) and program.environment.get(name, "") in unit
+        for name in CARRIED
+    )
+
+
 def _absolute_only(path: str) -> str:
     return os.pathsep.join(dict.fromkeys(part for part in path.split(os.pathsep) if part.startswith("/")))

@@ -3,7 +3,7 @@
 import argparse
 from typing import Any
 
-from flowd.cli.service import Stopped, start, stop
+from flowd.cli.service import restart
 from flowd.config.live import LiveSettings
 from flowd.config.paths import resolve_paths
 
@@ -20,8 +20,5 @@ def run(_: argparse.Namespace) -> int:
     """Replace the running daemon; a wrong setting is found before the old one is stopped."""
     paths = resolve_paths()
     LiveSettings(paths.config_file)
-    stopped = stop(paths)
-    if stopped is not Stopped.NOT_RUNNING:
-        print(f"flowd {stopped.value}")
-    print(f"flowd started (pid {start(paths).pid})")
+    print(f"flowd restarted (pid {restart(paths)})")
     return 0

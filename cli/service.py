@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
+from flowd.cli.manager import manager_owning, manager_serving, run_all
 from flowd.config.errors import FlowdError, NotRunningError
 from flowd.config.paths import Paths
 from flowd.daemon.control_client import ask
@@ -43,10 +44,14 @@ class StartResult(NamedTuple):
 
 
 def start(paths: Paths) -> StartResult:
-    """Start the daemon detached and wait until its socket answers."""
+    """Start the daemon, by the manager it was handed to or else detached, and wait until it answers."""
     holder = running_holder(paths.lock)
     if holder is not None:
         return StartResult(Started.ALREADY, holder.pid)
+    manager = manager_serving(paths)
+    if manager is not None:
+        run_all(manager.commands_to_start())
+        return StartResult(Started.NOW, wait_until_answering(paths))
     run = subprocess.run([sys.executable, "-m", "flowd", "run", "--detach"], check=False)
     if run.returncode != 0:
         raise FlowdError(
@@ -60,7 +65,11 @@ def stop(paths: Paths) -> Stopped:
     holder = running_holder(paths.lock)
     if holder is None:
         return Stopped.NOT_RUNNING
-    _signal(holder, signal.SIGTERM)
+    manager = manager_owning(holder)
+    if manager is not None:
+        run_all(manager.commands_to_stop())
+    else:
+        _signal(holder, signal.SIGTERM)
     if _wait_until_gone(paths.lock, STOP_DEADLINE_S):
         return Stopped.TERMINATED
     _signal(holder, signal.SIGKILL)
@@ -69,6 +78,17 @@ def stop(paths: Paths) -> Stopped:
     raise FlowdError(
         f"flowd (pid {holder.pid}) cannot be stopped", hint=f"look at it with: ps -p {holder.pid}"
     )
+
+
+def restart(paths: Paths) -> int:
+    """Replace the daemon, by its manager if it has one; return the pid of the new one."""
+    holder = running_holder(paths.lock)
+    manager = manager_owning(holder) if holder else None
+    stop(paths)
+    if manager is None:
+        return start(paths).pid
+    run_all(manager.commands_to_start())
+    return wait_until_answering(paths)
 
 
 def wait_until_answering(paths: Paths) -> int:

@@ -57,7 +57,7 @@ def systemctl(words: list[str]) -> None:
             LINK.parent.mkdir(exist_ok=True)
             LINK.unlink(missing_ok=True)
             LINK.symlink_to(UNIT)
-        case ["restart", _]:
+        case ["restart" | "start", _]:
             stop()
             lines = UNIT.read_text().splitlines()
             program = next(line for line in lines if line.startswith("ExecStart="))
@@ -65,6 +65,8 @@ def systemctl(words: list[str]) -> None:
                 shlex.split(line.partition("=")[2])[0] for line in lines if line.startswith("Environment=")
             ]
             start(shlex.split(program.partition("=")[2]), dict(pair.split("=", 1) for pair in given))
+        case ["stop", _]:
+            stop()
         case ["disable", "--now", _]:
             stop()
             LINK.unlink(missing_ok=True)
@@ -92,7 +94,7 @@ def launchctl(words: list[str]) -> None:
             stop()
             (STATE / "loaded").unlink()
             (STATE / "busy").touch()
-        case ["print", _] | ["enable", _]:
+        case ["print" | "enable", _]:
             pass
         case _:
             sys.exit(f"unknown: {words}")

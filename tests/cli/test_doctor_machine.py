@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from flowd.cli.doctor_daemon import check_config
-from flowd.cli.doctor_files import check_permissions, check_disk
+from flowd.cli.doctor_files import check_disk, check_permissions
 from flowd.cli.doctor_finding import Case, open_case
 from flowd.cli.doctor_service import check_hooks, check_service
 from flowd.cli.doctor_system import check_bd, check_claude, check_git, check_watches
