@@ -24,6 +24,8 @@ def check_service(case: Case, platform: str = sys.platform) -> Finding:
         return Finding("service", "info", f"{file} is there; {manager.name} is not reachable in this session")
     if not manager.enabled():
         return Finding("service", "warning", f"{file} is there but not enabled", "flowd install")
+    if case.holder and case.holder.pid != manager.owned_pid():
+        return Finding("service", "warning", f"flowd runs outside {manager.name}", "flowd install")
     if file.read_text(encoding="utf-8", errors="replace") != manager.unit_text(this_program(case.paths)):
         return Finding("service", "info", f"{file} differs from what this version writes", "flowd install")
     return Finding("service", "ok", f"{file} is enabled and runs this interpreter")

@@ -15,6 +15,7 @@ from flowd.cli.doctor_system import check_bd, check_claude, check_git, check_wat
 from flowd.cli.manager import manager_for
 from flowd.cli.program import this_program
 from flowd.config.paths import resolve_paths
+from flowd.daemon.lock import Holder
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Managers
@@ -133,6 +134,8 @@ def test_the_service_is_judged_by_what_its_unit_runs(platform: str, managers: "M
     assert "not enabled" in check_service(case(), platform).seen
     _pretend_enabled(managers, manager.links)
     assert check_service(case(), platform).level == "ok"
+    loose = Holder(pid=42, version="1", socket="/s", started_at=1.0)
+    assert check_service(case(holder=loose), platform).seen == f"flowd runs outside {manager.name}"
     write(manager.unit_file, right + "\n")
     assert check_service(case(), platform).level == "info"
     managers.go_away()
