@@ -83,7 +83,7 @@ def _called(memory: Memory, block: Block, cwd: str) -> None:
 
 
 def _ran(memory: Memory, block: Block, cwd: str) -> None:
-    command = tools.input_of(block).command
+    command = shell.without_documents(tools.input_of(block).command)
     base = shell.directory(command) or cwd
     for path in shell.written_files(command):
         _edited(memory, _absolute(path, base))

@@ -58,17 +58,26 @@ def commit_message(command: str) -> str:
 
 def _here_document(command: str, start: int) -> str:
     """Return the body of the first here-document after *start*; empty when there is none."""
+    found = _place_of_document(command, start)
+    return command[found[0] : found[1]] if found else ""
+
+
+def _place_of_document(command: str, start: int) -> tuple[int, int] | None:
     opening = command.find("<<", start)
     begin = command.find("\n", opening)
-    if opening < 0 or begin < 0:
-        return ""
-    mark = (
-        command[opening + 2 : begin].split(None, 1)[0].strip("-'\"")
-        if command[opening + 2 : begin].strip()
-        else ""
-    )
-    end = command.find(f"\n{mark}", begin)
-    return command[begin + 1 : end] if mark and end > begin else ""
+    mark = command[opening + 2 : begin].split(None, 1)[:1] if opening >= 0 and begin >= 0 else []
+    word = mark[0].strip("-'\"") if mark else ""
+    end = command.find(f"\n{word}", begin) if word else -1
+    return (begin + 1, end) if end > begin else None
+
+
+def without_documents(command: str) -> str:
+    """Return *command* without the bodies of its here-documents: they are data, not commands."""
+    kept, start = "", 0
+    while found := _place_of_document(command, start):
+        kept += command[start : found[0]]
+        start = found[1] + 1
+    return kept + command[start:]
 
 
 def _without_trailers(message: str) -> str:

@@ -11,7 +11,7 @@ from flowd.extractors.text import cut, cut_at_sentence, pieces, plain, sentences
 
 REQUESTS = 6
 PROMPT_LENGTH = 500
-LONGEST_PROMPT = 4000
+LONGEST_PROMPT = 2000
 REPLY_HEAD = 2400
 REPLY_TAIL = 1800
 LABEL = 160
@@ -30,14 +30,13 @@ _QUESTION = re.compile(
 
 def prompt(memory: Memory, words: str, record: Record, line: int) -> None:
     """Open a turn with what the person said."""
-    text = redact(words[:LONGEST_PROMPT])
-    told = _flat(text)
+    told = _flat(redact(_head(words, LONGEST_PROMPT)))
     if not told or (memory.prompt and memory.prompt.text == told):
         return
     memory.queued = [queued for queued in memory.queued if queued[:80] != told[:80]]
-    if plans.is_plan(text):
-        take_plan(memory, text)
-        told = plans.title(text)
+    if plans.is_plan(words):
+        take_plan(memory, words)
+        told = plans.title(words)
     answer = _answer(told, memory)
     if answer:
         note(memory, answer, "decision", 6.0, record, line)
@@ -70,7 +69,7 @@ def reply(memory: Memory, text: str, record: Record, line: int) -> None:
     ):
         _promise(memory, listed(text))
     if not memory.restated:
-        memory.restated = cut(next(iter(sentences(_flat(redact(text[:LONGEST_PROMPT])))), ""), 200)
+        memory.restated = cut(next(iter(sentences(_flat(redact(_head(text, LONGEST_PROMPT))))), ""), 200)
 
 
 def settle(memory: Memory) -> None:
@@ -162,10 +161,15 @@ def _answer(told: str, memory: Memory) -> str:
 
 def _ends(text: str) -> str:
     """Return the head and the tail of a long reply, cut at white space so that no secret is halved."""
-    head = max(text.rfind(" ", 0, REPLY_HEAD), text.rfind("\n", 0, REPLY_HEAD), 0)
     start = len(text) - REPLY_TAIL
     found = [place for place in (text.find(" ", start), text.find("\n", start)) if place >= 0]
-    return text[:head] + "\n" + text[min(found, default=len(text)) :]
+    return _head(text, REPLY_HEAD) + "\n" + text[min(found, default=len(text)) :]
+
+
+def _head(text: str, size: int) -> str:
+    if len(text) <= size:
+        return text
+    return text[: max(text.rfind(" ", 0, size), text.rfind("\n", 0, size), 0)]
 
 
 def _flat(text: str) -> str:
