@@ -25,7 +25,7 @@ TIMEOUTS_S = {
 CARRIED = ("FLOWD_CONFIG", "FLOWD_DATA_DIR", "FLOWD_STATE_DIR", "FLOWD_RUNTIME_DIR")
 # hook.py looks for this text too, so that the plugin stands back where the settings have the hook.
 MARK = "# flowd-hook "
-OURS = re.compile(r"hook\.py.*" + MARK + r"(\w+)$", re.DOTALL)
+OURS = re.compile(r"^set -- (\w+); .*hook\.sh.* " + MARK + r"\1$", re.DOTALL)
 LAUNCHER = "hook.sh"
 
 
@@ -36,7 +36,10 @@ def hook_program() -> Path:
 
 def hook_command(paths: Paths, event: str) -> str:
     """Return the shell command for *event*; it does nothing, quietly, once flowd is gone."""
-    return f"{_call(paths, event)} {MARK}{event}"
+    # Short, because the client shows it to people and to the model; and without a word about the
+    # interpreter, so that it stays right when flowd moves: the launcher is renewed at every start.
+    launcher = shlex.quote(str(paths.state_dir / LAUNCHER))
+    return f"set -- {event}; [ ! -r {launcher} ] || . {launcher} {MARK}{event}"
 
 
 def hook_entries(paths: Paths) -> dict[str, dict[str, Any]]:
@@ -52,16 +55,17 @@ def is_ours(command: object) -> bool:
     return isinstance(command, str) and OURS.search(command) is not None
 
 
-def program_of(command: str) -> list[str]:
-    """Return interpreter and hook program that *command* needs."""
-    words = shlex.split(command, comments=True)
-    return [words[place + 1] for place, word in enumerate(words[:-1]) if word in ("-x", "-r")]
+def files_needed(command: str) -> list[Path]:
+    """Return the files without which *command* does nothing: the launcher, and what that one runs."""
+    launcher = _tested_files(command)
+    texts = [file.read_text(encoding="utf-8") for file in launcher if file.is_file()]
+    return launcher + [file for text in texts for file in _tested_files(text)]
 
 
 def write_launcher(paths: Paths) -> None:
-    """Leave a note in the state directory by which the plugin finds this flowd."""
+    """Leave a note in the state directory by which the hooks find this flowd."""
     file = paths.state_dir / LAUNCHER
-    text = f"# Written by flowd for its Claude Code plugin.\n{_call(paths, '$1', 'plugin')}\n"
+    text = f"# Written by flowd at every start: how Claude Code's hooks reach it.\n{_call(paths)}\n"
     if file.exists() and file.read_text(encoding="utf-8") == text:
         return
     make_private_dir(paths.state_dir)
@@ -71,13 +75,17 @@ def write_launcher(paths: Paths) -> None:
     temporary.replace(file)
 
 
-def _call(paths: Paths, *arguments: str) -> str:
+def _call(paths: Paths) -> str:
     interpreter, program = shlex.quote(sys.executable), shlex.quote(str(hook_program()))
     places = shlex.join([str(paths.socket), str(paths.state_dir / "spool")])
-    rest = " ".join('"$1"' if word == "$1" else word for word in arguments)
-    call = f"{''.join(_variables())}exec {interpreter} -I -S -E {program} {places} {rest}"
+    call = f'{"".join(_variables())}exec {interpreter} -I -S -E {program} {places} "$@"'
     # An interpreter without its program would end with 2, by which a hook blocks: look first.
     return f"if [ -x {interpreter} ] && [ -r {program} ]; then {call}; fi"
+
+
+def _tested_files(text: str) -> list[Path]:
+    words = shlex.split(text, comments=True)
+    return [Path(words[place + 1]) for place, word in enumerate(words[:-1]) if word in ("-x", "-r")]
 
 
 def _variables() -> Iterator[str]:

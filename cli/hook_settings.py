@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from flowd.cli.hook_command import TIMEOUTS_S, is_ours, program_of
+from flowd.cli.hook_command import TIMEOUTS_S, files_needed, is_ours
 from flowd.cli.json_text import appended, find, items, value_at, without
 from flowd.config.errors import FlowdError
 
@@ -150,4 +150,4 @@ def _is_our_handler(handler: Any) -> bool:
 
 
 def _leads_nowhere(command: str) -> bool:
-    return not all(Path(file).exists() for file in program_of(command))
+    return not all(file.exists() for file in files_needed(command))

@@ -133,7 +133,7 @@ def test_hooks_of_a_flowd_that_was_elsewhere_are_replaced(settings: Path) -> Non
     install()
     found = json.loads(settings.read_text())["hooks"]
     assert all(len(ours_in(groups)) == 1 for groups in found.values())
-    assert str(resolve_paths().socket) in ours_in(found["Stop"])[0]
+    assert str(resolve_paths().state_dir) in ours_in(found["Stop"])[0]
     assert THEIRS in found["Stop"]
 
 
@@ -246,30 +246,35 @@ def test_the_plugin_is_mentioned_when_it_is_enabled_too(
 
 @pytest.mark.parametrize("shell", ["sh", "bash", "dash"])
 def test_the_command_runs_the_hook_and_is_silent_once_flowd_is_gone(
-    private_home: Path, monkeypatch: pytest.MonkeyPatch, shell: str, tmp_path: Path
+    settings: Path, monkeypatch: pytest.MonkeyPatch, shell: str, tmp_path: Path
 ) -> None:
-    monkeypatch.setenv("FLOWD_STATE_DIR", str(tmp_path / "a state" / "it's"))
-    command = hook_entries(resolve_paths())["PostCompact"]["hooks"][0]["command"]
-    given = {"hook_event_name": "PostCompact"}
+    state = tmp_path / "a state" / "it's"
+    monkeypatch.setenv("FLOWD_STATE_DIR", str(state))
+    install()
+    command = json.loads(settings.read_text())["hooks"]["PostCompact"][0]["hooks"][0]["command"]
 
-    def run(text: str) -> "subprocess.CompletedProcess[str]":
-        words = [shell, "-c", text]
-        return subprocess.run(words, input=json.dumps(given), capture_output=True, text=True, check=False)
+    def run() -> tuple[int, str]:
+        ran = subprocess.run(
+            [shell, "-c", command], input="{}", stdout=-1, stderr=subprocess.STDOUT, text=True, check=False
+        )
+        return ran.returncode, ran.stdout
 
-    ran = run(command)
-    assert (ran.returncode, ran.stdout, ran.stderr) == (0, "", "")
-    log = tmp_path / "a state" / "it's" / "log" / "hooks.log"
-    assert " PostCompact away-dropped " in log.read_text()
-    gone = run(command.replace(str(hook_program()), "/nowhere/hook.py"))
-    assert (gone.returncode, gone.stdout, gone.stderr) == (0, "", "")
+    assert run() == (0, "")
+    assert " PostCompact away-dropped " in (state / "log" / "hooks.log").read_text()
+    launcher = state / "hook.sh"
+    launcher.write_text(launcher.read_text().replace(str(hook_program()), "/nowhere/hook.py"))
+    assert run() == (0, "")
+    launcher.unlink()
+    assert run() == (0, "")
 
 
 def test_the_state_of_the_hooks_is_told_for_the_doctor(settings: Path) -> None:
     assert hooks_state(settings).present == ()
     install()
     assert hooks_state(settings).present == tuple(TIMEOUTS_S)
-    text = settings.read_text().replace(str(hook_program()), "/nowhere/hook.py")
-    settings.write_text(json.dumps({**json.loads(text), "disableAllHooks": True}))
+    launcher = resolve_paths().state_dir / "hook.sh"
+    launcher.write_text(launcher.read_text().replace(str(hook_program()), "/nowhere/hook.py"))
+    settings.write_text(json.dumps({**json.loads(settings.read_text()), "disableAllHooks": True}))
     state = hooks_state(settings)
     assert set(state.broken) == set(TIMEOUTS_S)
     assert state.disabled
@@ -280,7 +285,7 @@ def test_the_state_of_the_hooks_is_told_for_the_doctor(settings: Path) -> None:
 
 def test_commands_of_others_are_not_taken_for_ours() -> None:
     assert not is_ours("echo '# flowd-hook Stop'")
-    assert not is_ours("python hook.py")
+    assert not is_ours("sh hook.sh Stop # flowd-hook Stop")
     assert not is_ours(None)
     assert is_ours(entries()["Stop"]["hooks"][0]["command"])
 
