@@ -121,7 +121,7 @@ class KnownFiles:
 
 def _has_grown(known: Source, descriptor: int, status: os.stat_result) -> bool:
     """Say whether this is the common case: more bytes, and those before the cursor unchanged."""
-    return status.st_size > known.offset and still_the_same(descriptor, known.offset, known.tail)
+    return status.st_size > known.offset > 0 and still_the_same(descriptor, known.offset, known.tail)
 
 
 def _holds(known: Source, descriptor: int, status: os.stat_result) -> bool:
