@@ -24,7 +24,6 @@ from flowd.store.words import Said, foreign_words, is_trusted, words_of
 STATES_LOOKED_AT = 20
 SAME_START_S = 10.0
 OTHERS_SHOWN = 4
-CONTINUING = ("compact", "resume")
 
 
 class Asked(NamedTuple):
@@ -56,8 +55,9 @@ def compose(database: Database, asked: Asked) -> Injection:
     states = journal.states_of(project.root, project.repository, STATES_LOOKED_AT)
     said, said_at = words_of(journal, project.root)
     present, warning = _trusted_file(journal, database, project.root, said)
-    state = _chosen(states, asked)
-    if state is None and not present and not said:
+    state = _chosen(states, asked, said_at)
+    nothing = state is None and not present and not said
+    if nothing or _knows_it_all(states, asked, said_at):
         return Injection("", warning, project.root)
     told = _told(project, state, _person(present, said), said_at, _others(states, state, asked))
     return Injection(
@@ -117,13 +117,26 @@ def _trusted_file(
     )
 
 
-def _chosen(states: list[SessionState], asked: Asked) -> SessionState | None:
+def _chosen(states: list[SessionState], asked: Asked, said_at: float) -> SessionState | None:
+    """Return whose state the session needs: its own after a compaction, else the latest other one's."""
     worth = [state for state in states if state.goal or state.now or state.files]
-    if asked.source in CONTINUING:
-        own = next((state for state in worth if state.session_id == asked.session_id), None)
-        if own is not None:
-            return own
-    return next((state for state in worth if state.session_id != asked.session_id), None)
+    own = next((state for state in worth if state.session_id == asked.session_id), None)
+    other = next((state for state in worth if state.session_id != asked.session_id), None)
+    if own is None or asked.source not in ("compact", "resume"):
+        return other
+    if asked.source == "compact" or (other is None or latest_activity(other) < said_at):
+        return own
+    return other
+
+
+def _knows_it_all(states: list[SessionState], asked: Asked, said_at: float) -> bool:
+    """Say whether a resumed session, whose conversation is all there, has missed nothing since."""
+    own = next((state for state in states if state.session_id == asked.session_id), None)
+    if own is None or asked.source != "resume":
+        return False
+    others = [state.last_activity_at for state in states if state is not own]
+    # By its records, not by its file: the client touches that when it resumes.
+    return own.last_activity_at >= max([said_at, *others])
 
 
 def _person(present: Mapping[str, Any], said: Said) -> dict[str, str]:

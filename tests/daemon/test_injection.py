@@ -55,6 +55,27 @@ def test_after_a_compaction_a_session_is_told_of_itself(database: Database, proj
     assert "other on no branch: Testing" in text
 
 
+def test_a_resumed_session_that_missed_nothing_is_told_nothing(database: Database, project: Path) -> None:
+    remember(database, project, "mine", age_s=60, goal="My work")
+    remember(database, project, "other", age_s=600, goal="Other work")
+    assert told(database, project, session_id="mine", source="resume") == ""
+
+
+def test_a_resumed_session_is_told_what_others_did_since(database: Database, project: Path) -> None:
+    remember(database, project, "mine", age_s=600, goal="My work")
+    remember(database, project, "other", age_s=60, goal="Other work")
+    assert "**Goal:** Other work" in told(database, project, session_id="mine", source="resume")
+
+
+def test_a_resumed_session_is_told_what_a_person_said_since(database: Database, project: Path) -> None:
+    remember(database, project, "mine", age_s=600, goal="My work")
+    journal = Journal(database)
+    journal.append(words_fact(journal, str(project), {"now": "Do the migration first"}, ""))
+    text = told(database, project, session_id="mine", source="resume")
+    assert "**Now:** Do the migration first" in text
+    assert "**Goal:** My work" in text
+
+
 def test_a_persons_words_outrank_what_was_found_out(database: Database, project: Path) -> None:
     remember(database, project, "s1", goal="Found goal", now="Found now", age_s=100)
     journal = Journal(database)
