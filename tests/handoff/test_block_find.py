@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from flowd.handoff.block import FoundBlock, Task
 from flowd.handoff.block_find import MOST_BODIES, blocks_in_markdown, may_hold_block
+from flowd.handoff.block_layout import layout_of
 from flowd.handoff.block_text import block_markdown
 
 SPECIFICATION = Path(__file__).parents[3] / "shared/specs/structured-handoff-block.md"
@@ -27,7 +28,9 @@ LAYOUTS = {
     "fence in a longer fence": f"````markdown\n## Handoff\n```yaml\n{YAML}```\n````\n",
     "indented in a list": "- note\n\n  ## Handoff\n  ```yaml\n  outcome: completed\n"
     "  gotchas:\n    - issue: The cache lies\n  ```\n",
-    "windows line ends": f"## Handoff\n\n{YAML}\n*The end*\n".replace("\n", "\r\n"),
+    "windows line ends": "## Handoff\n\noutcome: completed\n\ngotchas:\n  - issue: The cache lies\n*The end*\n".replace(
+        "\n", "\r\n"
+    ),
     "another level": f"#### HANDOFF NOTES:\n```yaml\n{YAML}```\n",
     "never closed": f"## Handoff\n```yaml\n{YAML}",
 }
@@ -58,6 +61,15 @@ def test_a_block_is_found_in_every_layout(layout: str) -> None:
 )
 def test_what_only_looks_like_a_block_is_none(text: str) -> None:
     assert blocks_in_markdown(text) == []
+
+
+def test_a_shorter_fence_inside_a_fence_does_not_close_it() -> None:
+    layout = layout_of("````\n```\n# inside\n```\n# outer\n````\n# outside\n")
+    assert [(heading.title, heading.fence) for heading in layout.headings] == [
+        ("inside", 1),
+        ("outer", 0),
+        ("outside", -1),
+    ]
 
 
 def test_an_invalid_block_is_kept_as_written_with_its_violations() -> None:

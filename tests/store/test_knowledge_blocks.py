@@ -204,6 +204,8 @@ def test_a_task_that_others_only_name_gets_its_own_words_from_its_own_block(data
     keep_block(database, found_in("outcome: completed\n", "# Task 005: Checkout\n"), own)
     (told,) = find_nodes(database, "task-005")
     assert (told.summary, told.status) == ("Task 005: Checkout", "completed")
+    keep_block(database, found_in(heading="# Task 006: Later\n"), later(file="tasks/task-006.md"))
+    assert find_nodes(database, "task-005")[0].summary == "Task 005: Checkout"
 
 
 def test_tasks_of_the_same_number_in_two_files_keep_to_themselves(database: Database) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -149,6 +150,15 @@ def test_a_forgotten_node_is_gone_from_its_block_too_and_does_not_come_back(data
     assert summaries(database, words="authentication") == []
     with database.reading() as connection:
         assert not [line for line in connection.iterdump() if "through one gate" in line]
+
+
+def test_a_forgotten_insight_stays_forgotten_when_another_session_says_it(database: Database) -> None:
+    keep_insights(database, session(Insight("learning", "The proxy strips cookies")))
+    (node,) = search(database, Query(words="strips"))
+    forget(database, node)
+    again = msgspec.structs.replace(session(Insight("learning", "the proxy strips cookies!")), session_id="b")
+    keep_insights(database, again)
+    assert summaries(database, words="strips") == []
 
 
 def test_a_node_is_found_by_the_id_its_author_gave_it(database: Database) -> None:
