@@ -2,9 +2,11 @@
 
 import re
 
-from flowd.extractors.text import cut, pieces, plain, sentences
+from flowd.extractors.text import capitalised, cut, pieces, plain, sentences
 
 LONGEST_ANSWER_WORDS = 6
+LONGEST_END = 1500
+PIECES_AT_END = 4
 
 _OPTION = re.compile(
     r"^\W*(?:option |choice )?\(?([A-Za-z]|\d{1,2})[.):]\W*\s+(.+)$|^\W*option ([A-Za-z]|\d{1,2})\W+(.+)$",
@@ -18,6 +20,12 @@ _ANSWER = re.compile(
 _YES = re.compile(
     r"^(?:yes|yep|yeah|y|sure|ok|okay|do it|go ahead|sounds good|looks good|approved?|lgtm|please do|agreed"
     r"|continue|go on)\b[\w ,.!]*$",
+    re.IGNORECASE,
+)
+_NO = re.compile(r"^(?:no|nope|na|nah|don't|not now|stop|skip|never mind)\b", re.IGNORECASE)
+_OFFER = re.compile(
+    r"^(?:would you like me to|do you want me to|want me to|shall i|should i|would you like to|ready to)\s+"
+    r"(?:also\s+|now\s+)?(.+?)\??$",
     re.IGNORECASE,
 )
 
@@ -38,11 +46,23 @@ def is_consent(answer: str) -> bool:
     return len(answer.split()) <= LONGEST_ANSWER_WORDS and _YES.match(answer.strip()) is not None
 
 
+def declines(answer: str) -> bool:
+    """Tell whether *answer* says no before anything else."""
+    return _NO.match(answer) is not None
+
+
+def offer_in(question: str) -> str:
+    """Return what a question offers to do; empty when it offers nothing."""
+    found = _OFFER.match(question)
+    return capitalised(found.group(1)) if found else ""
+
+
 def question_in(reply: str) -> str:
     """Return the last question of an assistant's reply; empty when it ends without one."""
-    tail = [plain(piece.text) for piece in pieces(reply)][-4:]
-    for text in reversed(tail):
-        for sentence in reversed(sentences(text)):
+    if "?" not in reply[-LONGEST_END:]:
+        return ""
+    for piece in reversed(list(pieces(reply[-LONGEST_END:]))[-PIECES_AT_END:]):
+        for sentence in reversed(sentences(plain(piece.text))):
             if sentence.rstrip(")\"'*").endswith("?"):
                 return sentence
     return ""

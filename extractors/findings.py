@@ -48,9 +48,9 @@ class Passage(NamedTuple):
 def passages(reply: str, threshold: float) -> list[Passage]:
     """Return the passages of an assistant's *reply* that weigh at least *threshold*."""
     found: list[Passage] = []
-    for part, piece in enumerate(pieces(reply)):
+    for part, piece in enumerate(pieces(reply, SHORTEST)):
         text = piece.text
-        if len(text) < SHORTEST or piece.is_heading:
+        if piece.is_heading:
             continue
         kind, whole = weigh(text)  # it outweighs its parts: most pieces need no second look
         if whole < threshold:

@@ -45,7 +45,7 @@ def _goal(memory: Memory) -> str:
     current = memory.requests[-1] if memory.requests else None
     topic, since = _topic(memory)
     if current is None or current.at <= since:
-        return cut_at_sentence(topic, LENGTH) if topic else cut(memory.title, LENGTH)
+        return cut_at_sentence(topic or memory.title or _understood(memory), LENGTH)
     latest = asked(current.text)
     if not topic or topic[:60] == latest[:60]:
         return cut_at_sentence(latest, LENGTH)
@@ -86,5 +86,10 @@ def _first_request(memory: Memory) -> str:
         return ""
     first = asked(memory.first.text)
     if len(_MENTION.sub("", first).split()) < SHORTEST_TOPIC_WORDS and memory.restated:
-        return capitalised(_RESTATED.sub("", memory.restated))
+        return _understood(memory)
     return first
+
+
+def _understood(memory: Memory) -> str:
+    """Return the task as the assistant put it in its first sentence."""
+    return capitalised(_RESTATED.sub("", memory.restated))

@@ -1,9 +1,8 @@
 """Next steps: what the session said it would do, and what its work still lacks."""
 
-import re
 from typing import Any
 
-from flowd.extractors.choices import is_consent
+from flowd.extractors.choices import is_consent, offer_in
 from flowd.extractors.goal import asked
 from flowd.extractors.listing import listed
 from flowd.extractors.memory import Memory
@@ -19,12 +18,6 @@ LENGTH = 200
 SHORTEST = 8
 LIKENESS = 0.6
 FORGOTTEN_AFTER_REQUESTS = 4
-
-_OFFER = re.compile(
-    r"^(?:would you like me to|do you want me to|want me to|shall i|should i|would you like to|ready to)\s+"
-    r"(?:also\s+|now\s+)?(.+?)\??$",
-    re.IGNORECASE,
-)
 
 
 def describe(memory: Memory, place: Place) -> dict[str, Any]:
@@ -55,9 +48,9 @@ def _said(memory: Memory, place: Place) -> list[str]:
 
 def _offered(memory: Memory) -> list[str]:
     question = open_question(memory)
-    found = _OFFER.match(question)
-    if found:
-        return [f"{capitalised(found.group(1))} (offered, not answered yet)"]
+    offer = offer_in(question)
+    if offer:
+        return [f"{offer} (offered, not answered yet)"]
     return [f"Answer: {question}"] if question else []
 
 

@@ -78,7 +78,7 @@ def _finished(reply: str) -> str:
     question = cut(question_in(reply), QUESTION_LENGTH)
     room = LENGTH - len(question) - 1 if question else LENGTH
     report = _joined([sentence for sentence in _told(reply) if not sentence.endswith("?")], room)
-    return f"{report} {question}".strip()
+    return f"{report} {question}".strip() or cut(plain(reply), LENGTH)
 
 
 def _told(reply: str) -> list[str]:

@@ -119,12 +119,14 @@ def capitalised(text: str) -> str:
     return text[:1].upper() + text[1:] if word.isalpha() and word.islower() else text
 
 
-def pieces(text: str) -> Iterator[Piece]:
-    """Yield the pieces of a markdown text in order, code blocks left out."""
+def pieces(text: str, shortest: int = 2) -> Iterator[Piece]:
+    """Yield the pieces of a markdown text in order, without code blocks and what is under *shortest*."""
     lead = ""
     for line in without_code(text).split("\n"):
         stripped = line.strip()
-        if len(stripped) < 2:
+        if len(stripped) < shortest:
+            if stripped.endswith((":", ":**")) or stripped.startswith("#"):
+                lead = stripped
             continue
         first = stripped[0]
         if first == "#" and stripped.lstrip("#").startswith(" "):

@@ -38,6 +38,8 @@ def prompt(memory: Memory, words: str, record: Record, line: int) -> None:
         take_plan(memory, words)
         told = plans.title(words)
     answer = _answer(told, memory)
+    if not answer and not choices.is_consent(told) and not choices.declines(told):
+        _keep_offer(memory)
     if answer:
         note(memory, answer, "decision", 6.0, record, line)
     elif len(told.split()) >= SHORTEST_REQUEST_WORDS and not choices.is_consent(told):
@@ -130,6 +132,13 @@ def _promise(memory: Memory, steps: list[str]) -> None:
     if steps:
         memory.promised = [redact(step) for step in steps[:PROMISES]]
         memory.promised_at = memory.clock
+
+
+def _keep_offer(memory: Memory) -> None:
+    """Keep in mind what the last reply offered, when the person asks for something else instead."""
+    offer = choices.offer_in(choices.question_in(memory.turn.reply)) if memory.turn.ended else ""
+    if offer:
+        _promise(memory, [f"{cut(offer, 150)} (offered, not taken up yet)", *memory.promised])
 
 
 def _request(memory: Memory, told: str, record: Record, line: int) -> None:

@@ -100,3 +100,10 @@ def test_paths_in_the_goal_are_told_from_the_project() -> None:
     """And those of the home directory from there."""
     session = Transcript().person("Fix /home/ada/shop/src/cart.py as described in /home/ada/notes/cart.md")
     assert session.state.goal == "Fix src/cart.py as described in ~/notes/cart.md"
+
+
+def test_a_session_begun_by_a_bare_command_has_the_goal_that_the_assistant_named() -> None:
+    """Nobody wrote one."""
+    session = Transcript().person("<command-name>/tidy</command-name><command-args></command-args>")
+    session.assistant("I'll tidy the import list of the cart.")
+    assert session.state.goal == "Tidy the import list of the cart."

@@ -97,3 +97,15 @@ def test_a_plans_checks_are_due_when_nothing_was_checked() -> None:
     session = Transcript().person(plan).edit("src/cart.py").assistant("The total is shown.")
     assert "Open the cart page with a voucher" in session.state.next
     assert "Open the cart page with a voucher" not in session.run("make test").state.next
+
+
+def test_an_offer_is_kept_in_mind_when_something_else_comes_first() -> None:
+    """Unless it was declined."""
+    session = Transcript().person(ASKED).assistant("The total is shown. Want me to round it as well?")
+    before = session.data
+    session.person("Can you sort the items before that").call("Read", file_path="x")
+    assert "Round it as well (offered, not taken up yet)" in session.state.next
+    declined = Transcript()
+    declined.lines = [before]
+    declined.person("no, sort the items instead of that").call("Read", file_path="x")
+    assert not any("Round it" in step for step in declined.state.next)

@@ -107,3 +107,9 @@ def test_what_the_client_says_for_the_model_is_not_its_reply() -> None:
     session = Transcript().person("Add a total to the cart page").assistant("It is in.")
     session.assistant("API Error: overloaded", isApiErrorMessage=True)
     assert session.state.now == "It is in."
+
+
+def test_a_reply_that_only_cheers_is_told_as_it_is() -> None:
+    """Now is never empty once something was said."""
+    session = Transcript().person("Add a total to the cart page").assistant("All done!")
+    assert session.state.now == "All done!"

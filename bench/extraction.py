@@ -1,0 +1,83 @@
+"""What extraction adds to decoding: ``python -m bench.extraction [FILE...]`` for real transcripts."""
+
+import random
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from bench.measure import spread
+from bench.progress import Progress
+from bench.table import Row, ratio_row, render
+from bench.transcripts import conversation
+from flowd.extractors.protocol import Place
+from flowd.extractors.records import Decoded, decode_lines
+from flowd.extractors.session import SessionMemory
+
+ROUNDS, QUICK_ROUNDS = 15, 5
+SESSIONS, SESSION_BYTES = 12, 1_000_000
+MOST = 1.5
+TYPED = "records.decode_lines on the same files"
+PLAIN = "msgspec.json.decode of the same lines into plain objects"
+
+_plain = msgspec.json.Decoder()
+
+
+def rows(progress: Progress, *, quick: bool = False) -> list[Row]:
+    """Return what extraction adds, beside both ways to decode made-up transcripts."""
+    progress.step("extraction", 0, 1)
+    chance = random.Random(4)
+    return measured(
+        [conversation(chance, SESSION_BYTES) for _ in range(SESSIONS)], QUICK_ROUNDS if quick else ROUNDS
+    )
+
+
+def measured(transcripts: Sequence[bytes], rounds: int) -> list[Row]:
+    """Return the rows for *transcripts*: decoding and extraction take turns, file by file."""
+    samples = [_round(transcripts) for _ in range(rounds)]
+    typed, plain, added, described = (spread(column) for column in zip(*samples, strict=True))
+    return [
+        ratio_row("extraction adds", "ms", added, typed, TYPED, MOST),
+        ratio_row("extraction adds, beside plain decoding", "ms", added, plain, PLAIN, MOST),
+        Row("describe and save, each session", "ms", described),
+    ]
+
+
+def _round(transcripts: Sequence[bytes]) -> tuple[float, float, float, float]:
+    """Return the milliseconds of processor time that each took for all transcripts."""
+    typed = plain = added = described = 0.0
+    for data in transcripts:
+        start = time.process_time()
+        decoded = decode_lines(data, 1)
+        middle = time.process_time()
+        memory = _fed(decoded)
+        end = time.process_time()
+        memory.state("session", Place())
+        memory.saved()
+        after = time.process_time()
+        _decode_plainly(data)
+        typed, added, described = typed + middle - start, added + end - middle, described + after - end
+        plain += time.process_time() - after
+    return typed * 1e3, plain * 1e3, added * 1e3, described * 1e3 / len(transcripts)
+
+
+def _fed(decoded: Decoded) -> SessionMemory:
+    memory = SessionMemory()
+    for record, line in zip(decoded.records, decoded.line_numbers, strict=True):
+        memory.feed(record, line)
+    return memory
+
+
+def _decode_plainly(data: bytes) -> None:
+    for line in data.split(b"\n"):
+        try:
+            _plain.decode(line)
+        except msgspec.DecodeError:
+            continue
+
+
+if __name__ == "__main__":
+    files = [Path(name).read_bytes() for name in sys.argv[1:]]
+    print(render(measured(files, ROUNDS) if files else rows(Progress())))
