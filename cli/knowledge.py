@@ -9,15 +9,16 @@ from typing import Any
 import msgspec
 
 from flowd.cli.document import read_document
-from flowd.cli.knowledge_text import found_lines, known_lines
+from flowd.cli.knowledge_text import Work, found_lines, known_lines, work_lines
 from flowd.cli.local_store import open_store, this_project
 from flowd.config.errors import FlowdError
 from flowd.store.database import Database
 from flowd.store.knowledge import NODE_TYPES, Node
+from flowd.store.knowledge_context import blocked_tasks, blockers_of, files_of
 from flowd.store.knowledge_edits import forget, pin
 from flowd.store.knowledge_export import as_dot, as_json, as_mermaid, load_graph
 from flowd.store.knowledge_import import import_graph
-from flowd.store.knowledge_search import Query, find_nodes, known_of, search, tasks_of
+from flowd.store.knowledge_search import Known, Query, find_nodes, known_of, search, tasks_of
 
 EXAMPLES = """\
 examples:
@@ -77,12 +78,11 @@ def search_nodes(arguments: argparse.Namespace) -> int:
 def show_node(arguments: argparse.Namespace) -> int:
     """Print all that is known of a node, in every project that has it."""
     with closing(open_store()) as database:
-        nodes = _nodes(database, arguments)
-        known = [known_of(database, node) for node in nodes]
+        known = [(known_of(database, node), _work(database, node)) for node in _nodes(database, arguments)]
     if arguments.json:
-        _print_json([each._asdict() | {"told": [told._asdict() for told in each.told]} for each in known])
+        _print_json([_plain(each) | msgspec.to_builtins(work) for each, work in known])
     else:
-        print("\n\n".join("\n".join(known_lines(each)) for each in known))
+        print("\n\n".join("\n".join((*known_lines(each), *work_lines(work))) for each, work in known))
     return 0
 
 
@@ -150,6 +150,21 @@ def _nodes(database: Database, arguments: argparse.Namespace) -> list[Node]:
             f"nothing is called {arguments.id}", hint="find ids with: flow knowledge search WORDS"
         )
     return nodes
+
+
+def _work(database: Database, node: Node) -> Work:
+    if node.type != "task":
+        return Work()
+    blockers = blockers_of(database, node.project, resolved=True)
+    return Work(
+        files=files_of(database, node.project, node.id),
+        blockers=[blocker for blocker in blockers if blocker.task == node.id],
+        blocked_by=blocked_tasks(database, node.project).get(node.id, []),
+    )
+
+
+def _plain(known: Known) -> dict[str, Any]:
+    return known._asdict() | {"told": [told._asdict() for told in known.told]}
 
 
 def _one(database: Database, arguments: argparse.Namespace) -> Node:

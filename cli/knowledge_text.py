@@ -3,9 +3,20 @@
 import time
 from collections.abc import Iterator
 
+import msgspec
+
 from flowd.cli.tables import home_relative, paint, visible, wrapped
 from flowd.store.knowledge import Node
+from flowd.store.knowledge_context import MappedFile, TaskBlocker
 from flowd.store.knowledge_search import Known, Told
+
+
+class Work(msgspec.Struct, frozen=True):
+    """What a task did and what stands in the way, its own and others'."""
+
+    files: list[MappedFile] = []
+    blockers: list[TaskBlocker] = []
+    blocked_by: list[str] = []
 
 
 def found_lines(nodes: list[Node], tasks: dict[tuple[str, str], list[str]]) -> Iterator[str]:
@@ -39,14 +50,28 @@ def known_lines(known: Known) -> Iterator[str]:
     }
     for name, value in facts.items():
         if value:
-            yield from wrapped(value, first=f"  {name:<9}", rest=" " * 11)
+            yield from _fact(name, value)
     for edge in known.edges:
         relation = (
             f"{edge.kind} {edge.to_id}" if edge.from_id == node.id else f"{edge.from_id} {edge.kind} it"
         )
         yield f"  {'edge':<9}{visible(relation)}"
     for told in known.told:
-        yield from wrapped(_told(told), first=f"  {'said':<9}", rest=" " * 11)
+        yield from _fact("said", _told(told))
+
+
+def work_lines(work: Work) -> Iterator[str]:
+    """Yield a task's files and blockers."""
+    for file in work.files:
+        yield from _fact("file", f"{file.location}: {file.notes}".removesuffix(": "))
+    for blocker in work.blockers:
+        yield from _fact("blocker", f"{blocker.blocker} ({blocker.state})")
+    for reason in work.blocked_by:
+        yield from _fact("blocked", reason)
+
+
+def _fact(name: str, value: str) -> list[str]:
+    return wrapped(value, first=f"  {name:<9}", rest=" " * 11)
 
 
 def _told(told: Told) -> str:

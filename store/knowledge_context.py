@@ -1,4 +1,4 @@
-"""Which blocks the next agent is told of, and what a project has learned and is held up by."""
+"""Which blocks the next agent is told of, what a project learned, and what stands where and in the way."""
 
 import msgspec
 
@@ -36,6 +36,14 @@ _BLOCKERS = """
 select task_key, blocker, impact, suggested_resolution, blocking_tasks, state, since, resolved_at
 from flow_blockers where project = ? and (state = 'active' or ?) order by state, since desc
 """
+
+
+class MappedFile(msgspec.Struct, frozen=True):
+    """An entry of the context map: where something is, and what for."""
+
+    location: str
+    component: str
+    notes: str
 
 
 class TaskBlocker(msgspec.Struct, frozen=True):
@@ -117,6 +125,17 @@ def blocked_tasks(database: Database, project: str) -> dict[str, list[str]]:
         for task in blocker.blocking_tasks:
             blocked.setdefault(task_key(task), []).append(blocker.blocker)
     return blocked
+
+
+def files_of(database: Database, project: str, task: str) -> list[MappedFile]:
+    """Return the context map's entries that *task* made or changed last."""
+    with database.reading() as connection:
+        rows = connection.execute(
+            "select location, component, notes from flow_context_map "
+            "where project = ? and task_key = ? order by location",
+            (project, task_key(task)),
+        ).fetchall()
+    return [MappedFile(*row) for row in rows]
 
 
 def _context(task_id: str, task_name: str, key: str, body: str) -> TaskContext:

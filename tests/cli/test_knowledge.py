@@ -18,6 +18,12 @@ TEXT = """\
 # Task 4: Sign in
 ## Handoff
 outcome: completed
+files_created:
+  - path: src/gate.py
+    purpose: Lets people in
+blockers:
+  - blocker: No test account
+    blocking_tasks: [task-5]
 patterns_discovered:
   - id: pattern-001
     pattern: Authentication goes through one gate
@@ -78,7 +84,16 @@ def test_a_node_is_shown_with_who_said_it_where(project: Path, capsys: pytest.Ca
     assert "in tasks/task-4.md:3 of session 5e55" in out
     assert "task-4 discovered it" in out
     (known,) = json.loads(printed(capsys, "show", "task-4", "--json"))
-    assert len(known["edges"]) == 2
+    assert len(known["edges"]) == 3
+
+
+def test_a_task_is_shown_with_its_files_and_what_stands_in_the_way(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    own = printed(capsys, "show", "task-4")
+    assert "file     src/gate.py: Lets people in" in own
+    assert "blocker  No test account (active)" in own
+    assert "blocked  No test account" in printed(capsys, "show", "task-5")
 
 
 def test_a_pinned_node_is_marked_until_it_is_unpinned(
@@ -110,7 +125,7 @@ def test_what_two_projects_have_must_be_told_apart(
 def test_the_graph_goes_out_and_in(project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "graph.json"
     file.write_text(printed(capsys, "export"), encoding="utf-8")
-    assert printed(capsys, "import", file) == "took in 3 nodes\n"
+    assert printed(capsys, "import", file) == "took in 4 nodes\n"
     (found,) = json.loads(printed(capsys, "search", "gate", "--type", "pattern", "--json"))
     assert found["mentions"] == 2
     assert printed(capsys, "export", "--format", "mermaid").startswith("graph LR\n")

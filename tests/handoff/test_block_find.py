@@ -28,7 +28,7 @@ LAYOUTS = {
     "fence in a longer fence": f"````markdown\n## Handoff\n```yaml\n{YAML}```\n````\n",
     "indented in a list": "- note\n\n  ## Handoff\n  ```yaml\n  outcome: completed\n"
     "  gotchas:\n    - issue: The cache lies\n  ```\n",
-    "windows line ends": "## Handoff\n\noutcome: completed\n\ngotchas:\n  - issue: The cache lies\n*The end*\n".replace(
+    "windows line ends": f"## Handoff\n\n{YAML}*The end*\n".replace("gotchas", "\ngotchas").replace(
         "\n", "\r\n"
     ),
     "another level": f"#### HANDOFF NOTES:\n```yaml\n{YAML}```\n",
