@@ -11,7 +11,7 @@ import pytest
 
 from tests.e2e.client import Ran, has_npm, install_claude, install_node, run_program, sealed_environment
 from tests.e2e.fake_api import FakeApi
-from tests.e2e.running_flowd import RunningFlowd
+from tests.e2e.running_flowd import RunningFlowd, kill_group
 
 
 class Place(NamedTuple):
@@ -23,6 +23,7 @@ class Place(NamedTuple):
 
 
 RunClaude = Callable[..., Ran]
+StartClaude = Callable[..., "subprocess.Popen[bytes]"]
 
 
 @pytest.fixture(scope="session")
@@ -65,6 +66,27 @@ def run_claude(claude: Path, place: Place) -> RunClaude:
         return run_program([str(claude), *words], environment, place.project, deadline_s=deadline_s)
 
     return run
+
+
+@pytest.fixture
+def start_claude(claude: Path, place: Place) -> Iterator[StartClaude]:
+    """Starts the client in the project and does not wait for it; what runs at the end is killed."""
+    started: list[subprocess.Popen[bytes]] = []
+
+    def start(*words: str, **variables: str) -> "subprocess.Popen[bytes]":
+        quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        environment = {**place.environment, **variables}
+        command = [str(claude), *words]
+        process = subprocess.Popen(
+            command, env=environment, cwd=place.project, start_new_session=True, **quiet
+        )
+        started.append(process)
+        return process
+
+    yield start
+    for process in started:
+        if process.poll() is None:
+            kill_group(process)
 
 
 @pytest.fixture

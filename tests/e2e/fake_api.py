@@ -6,13 +6,14 @@ from collections import deque
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, NamedTuple
 
-from tests.e2e.fake_message import Fail, Say, Step, as_events, as_message
+from tests.e2e.fake_message import Fail, Hold, Say, Step, as_events, as_message
 
 COMPACTION_WORDS = ("create a detailed summary of",)
 COMPACT_SUMMARY = (
     "<analysis>scripted</analysis>\n<summary>\nScripted summary of the conversation.\n</summary>"
 )
 PLAIN_REPLY = "Nothing more was scripted."
+HOLD_DEADLINE_S = 120
 SECRET_HEADERS = frozenset({"authorization", "x-api-key", "cookie"})
 
 
@@ -110,6 +111,10 @@ class _Handler(BaseHTTPRequestHandler):
             return self._send_json(200, {"input_tokens": max(1, len(raw) // 4)})
         asked = Asked(self.path, self._kept_headers(), json.loads(raw or b"{}"))
         step = self.fake_api.answer(asked)
+        if isinstance(step, Hold):
+            step.released.wait(HOLD_DEADLINE_S)
+            self.close_connection = True
+            return None
         if isinstance(step, Fail):
             error = {"type": "api_error", "message": step.message}
             return self._send_json(step.status, {"type": "error", "error": error})

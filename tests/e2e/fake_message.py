@@ -1,6 +1,7 @@
 """What the scripted model answers, in the API's own shapes."""
 
 import json
+import threading
 import uuid
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -28,7 +29,13 @@ class Fail(NamedTuple):
     message: str = "scripted failure"
 
 
-Step = Say | Use | Fail
+class Hold(NamedTuple):
+    """The API keeps the client waiting until the test lets it go, and then hangs up."""
+
+    released: threading.Event
+
+
+Step = Say | Use | Fail | Hold
 
 
 def as_message(step: Say | Use, model: str | None, tokens: int) -> dict[str, Any]:
