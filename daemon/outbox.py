@@ -45,7 +45,7 @@ class Outbox:
         if waiting is not None:
             waiting.fact = fact
             return
-        earliest = self._delivered_at.get(key, 0.0) + debounce_s
+        earliest = self._delivered_at.get(key, -debounce_s) + debounce_s
         self._waiting[key] = Waiting(fact, fact.seq, earliest)
 
     def put_back(self, key: str, fact: Fact, seq: int) -> None:

@@ -53,6 +53,7 @@ class SinkWorker:
         self._at_hand: list[Fact] = []
         self._lingering = False
         self._saved_cursor = -1
+        self._opened = 0
         self._saved_at = 0.0
         self._aside: set[str] = set()
         self._wants_retry = False
@@ -105,7 +106,8 @@ class SinkWorker:
             self._rest(STORE_RETRY_S)
 
     def _start_if_new(self) -> None:
-        if self._saved_cursor >= 0:
+        opened = self._gate.times_opened
+        if self._saved_cursor >= 0 and self._opened == opened:
             return
         with self._news:
             self._head = 0  # core.db may be another one, which has not come so far
@@ -115,6 +117,7 @@ class SinkWorker:
         self._outbox = Outbox()
         self.notify(self._journal.newest())
         self._fetched = self._saved_cursor = cursor
+        self._opened = opened
         self.status = self.status._replace(cursor=cursor, delivered=delivered)
 
     def _round(self) -> None:
@@ -124,7 +127,7 @@ class SinkWorker:
         due = self._outbox.due(closing=self._closing_at is not None)
         if due:
             self._deliver(due)
-        self._save_cursor(force=not due)
+        self._save_cursor(force=not due or self._closing_at is not None)
         self._publish()
         if not due:
             self._pause(self._outbox.until_next())

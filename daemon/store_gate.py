@@ -19,6 +19,7 @@ class StoreGate:
     def __init__(self, database: Database) -> None:
         self.database = database
         self.condition = ""
+        self.times_opened = 0
         self._failures = 0
         self._opened = threading.Event()
 
@@ -40,6 +41,7 @@ class StoreGate:
                 self.failed(error)
                 continue
             self.condition = ""
+            self.times_opened += 1
             self._opened.set()
             return True
         return False
