@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from flowd.extractors import goal, hypothesis, insights, next_steps, progress, questions, turns, work
+from flowd.extractors import files, goal, hypothesis, insights, next_steps, progress, questions, turns, work
 from flowd.extractors.compaction import read as read_summary
 from flowd.extractors.memory import Memory as Memory
 from flowd.extractors.prompts import human_words, is_interruption
@@ -15,7 +15,7 @@ from flowd.extractors.text import cut, plain
 NAME = "conversation"
 QUEUE = 5
 READ_TYPES = frozenset({"system", "queue-operation", "ai-title", "custom-title"})
-READERS = (goal, progress, hypothesis, questions, next_steps, insights)
+READERS = (files, goal, progress, hypothesis, questions, next_steps, insights)
 RECAP_NOTE = "(disable recaps"
 
 
@@ -27,7 +27,9 @@ def feed(memory: Memory, record: Record, line: int) -> Iterable[Note]:
         _assistant(memory, record, line)
     elif kind == "user":
         memory.clock += 1
-        if not record.is_sidechain:
+        if record.is_sidechain:
+            work.returned_aside(memory, record)
+        else:
             _user(memory, record, line)
     elif kind == "attachment":
         _prompted(memory, record, line)
@@ -58,8 +60,8 @@ def _assistant(memory: Memory, record: Record, line: int) -> None:
         if block.type == "text":
             if block.text and not block.text.isspace():
                 turns.reply(memory, block.text, record, line)
-        elif block.type == "tool_use" and not record.is_sidechain:
-            work.called(memory, block)
+        elif block.type == "tool_use":
+            work.called(memory, block, record)
 
 
 def _user(memory: Memory, record: Record, line: int) -> None:

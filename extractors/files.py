@@ -1,17 +1,19 @@
 """The files of the work at hand: edited by tools or by the shell, not removed again."""
 
 import re
-from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from flowd.extractors import shell, tools
-from flowd.extractors.protocol import Note, Place
-from flowd.extractors.records import NOTHING, Block, Record
+from flowd.extractors import shell
+from flowd.extractors.protocol import Place
+from flowd.extractors.records import Block
 from flowd.extractors.redaction import redact
+from flowd.extractors.tools import ToolInput
 
-NAME = "files"
+if TYPE_CHECKING:
+    from flowd.extractors.memory import Memory
+
 KEPT = 40
 CALLS = 24
 EDITING = frozenset({"Edit", "Write", "MultiEdit", "NotebookEdit"})
@@ -21,7 +23,7 @@ TEMPORARY = ("/tmp", "/private/tmp", "/var/tmp")  # noqa: S108 told apart, never
 COMMIT = "git commit"
 
 
-class Memory(msgspec.Struct):
+class Files(msgspec.Struct):
     """The files edited, each with the numbers of its first and its last edit; calls on their way."""
 
     files: dict[str, tuple[int, int]] = {}
@@ -30,30 +32,41 @@ class Memory(msgspec.Struct):
     edits_committed: int = 0
 
 
-def feed(memory: Memory, record: Record, line: int) -> Iterable[Note]:
-    """Note nothing; remember which files the record's tool calls touch."""
-    if record.type == "assistant":
-        content = record.message.content if record.message else None
-        if isinstance(content, list):
-            for block in content:
-                if block.type == "tool_use":
-                    _called(memory, block, record.cwd or "")
-    elif memory.calls and record.type == "user":
-        content = record.message.content if record.message else None
-        if isinstance(content, list):
-            for block in content:
-                if block.tool_use_id in memory.calls:
-                    _returned(memory, block)
-    return ()
+def called(memory: Files, block: Block, given: ToolInput, cwd: str) -> None:
+    """Take the files that a call edits, writes or removes."""
+    if block.name in EDITING:
+        path = given.file_path or given.notebook_path
+        if path:
+            _edited(memory, path)
+            _expect(memory, block, path)
+    elif block.name == "Bash":
+        command = given.command
+        if (
+            "<<" in command
+            or "rm " in command
+            or "commit" in command
+            or "sed -i" in command
+            or "perl -" in command
+        ):
+            _ran(memory, block, shell.without_documents(command), cwd)
 
 
-def settle(memory: Memory) -> None:
-    """Nothing is put off while feeding."""
+def returned(memory: Files, block: Block) -> None:
+    """Take back an edit that failed; close the work that a commit took."""
+    path = memory.calls.pop(block.tool_use_id or "", None)
+    if path == COMMIT:
+        if not block.is_error:
+            memory.files = {kept: memory.files[kept] for kept in _at_hand(memory)}
+            memory.edits_committed = memory.edits
+    elif path and block.is_error:
+        first, last = memory.files.get(path, (0, 1))
+        if first == last:
+            del memory.files[path]
 
 
-def describe(memory: Memory, place: Place) -> dict[str, Any]:
+def describe(memory: "Memory", place: Place) -> dict[str, Any]:
     """Return the files of the work at hand, the latest first, relative to the project."""
-    return {"files": tuple(relative(path, place.root) for path in reversed(_at_hand(memory)))}
+    return {"files": tuple(relative(path, place.root) for path in reversed(_at_hand(memory.files)))}
 
 
 def relative(path: str, root: str) -> str:
@@ -61,7 +74,7 @@ def relative(path: str, root: str) -> str:
     return path[len(root) + 1 :] if root and path.startswith(root + "/") else path
 
 
-def _at_hand(memory: Memory) -> list[str]:
+def _at_hand(memory: Files) -> list[str]:
     """Return the files, the latest last; once work moved on from what was committed, the new ones only."""
     in_order = sorted(memory.files, key=lambda path: memory.files[path][1])
     later = [path for path in in_order if memory.files[path][1] > memory.edits_committed]
@@ -69,21 +82,7 @@ def _at_hand(memory: Memory) -> list[str]:
     return later if moved_on else in_order
 
 
-def _called(memory: Memory, block: Block, cwd: str) -> None:
-    if block.name in EDITING:
-        given = tools.input_of(block)
-        path = given.file_path or given.notebook_path
-        if path:
-            _edited(memory, path)
-            _expect(memory, block, path)
-    elif block.name == "Bash" and block.input is not NOTHING:
-        raw = bytes(block.input)
-        if b"<<" in raw or b"rm " in raw or b"commit" in raw or b"sed -i" in raw or b"perl -" in raw:
-            _ran(memory, block, cwd)
-
-
-def _ran(memory: Memory, block: Block, cwd: str) -> None:
-    command = shell.without_documents(tools.input_of(block).command)
+def _ran(memory: Files, block: Block, command: str, cwd: str) -> None:
     base = shell.directory(command) or cwd
     for path in shell.written_files(command):
         _edited(memory, _absolute(path, base))
@@ -93,18 +92,7 @@ def _ran(memory: Memory, block: Block, cwd: str) -> None:
         _expect(memory, block, COMMIT)
 
 
-def _returned(memory: Memory, block: Block) -> None:
-    """Take back an edit that failed; close the work that a commit took."""
-    path = memory.calls.pop(block.tool_use_id or "")
-    if path == COMMIT:
-        if not block.is_error:
-            memory.files = {kept: memory.files[kept] for kept in _at_hand(memory)}
-            memory.edits_committed = memory.edits
-    elif block.is_error and memory.files.get(path, (0, 1))[0] == memory.files.get(path, (0, 1))[1]:
-        memory.files.pop(path, None)
-
-
-def _edited(memory: Memory, path: str) -> None:
+def _edited(memory: Files, path: str) -> None:
     if NOTES.search(path) or path.rpartition("/")[0] in TEMPORARY:
         return
     memory.edits += 1
@@ -116,14 +104,14 @@ def _edited(memory: Memory, path: str) -> None:
     memory.files[path] = (known[0] if known else memory.edits, memory.edits)
 
 
-def _removed(memory: Memory, path: str) -> None:
+def _removed(memory: Files, path: str) -> None:
     for known in [
         known for known in memory.files if known == path or known.startswith(path.rstrip("/") + "/")
     ]:
         del memory.files[known]
 
 
-def _expect(memory: Memory, block: Block, what: str) -> None:
+def _expect(memory: Files, block: Block, what: str) -> None:
     if block.id:
         memory.calls[block.id] = what
         if len(memory.calls) > CALLS:

@@ -52,11 +52,12 @@ def passages(reply: str, threshold: float) -> list[Passage]:
         text = piece.text
         if piece.is_heading:
             continue
-        kind, whole = weigh(text)  # it outweighs its parts: most pieces need no second look
-        if whole < threshold:
+        # A short piece outweighs its parts: most need no second look. A long one is looked at in parts.
+        whole = weigh(text) if len(text) <= LENGTH else None
+        if whole and whole[1] < threshold:
             continue
         for passage in _passages(text):
-            category, weight = (kind, whole) if passage is text else weigh(passage)
+            category, weight = whole if whole and passage is text else weigh(passage)
             if weight >= threshold and not is_musing(passage):
                 found.append(Passage(passage, category, weight, part, piece))
     return found

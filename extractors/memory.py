@@ -3,6 +3,7 @@
 import msgspec
 
 from flowd.extractors.compaction import Summary
+from flowd.extractors.files import Files
 from flowd.extractors.findings import Finding
 from flowd.extractors.todos import Task
 
@@ -74,6 +75,7 @@ class Memory(msgspec.Struct):
     commit: Commit | None = None
     pushed_at: int = 0
     edited_at: int = 0
+    files: Files = msgspec.field(default_factory=Files)
     findings: list[Finding] = []
     findings_floor: float = 0.0
     clock: int = 0

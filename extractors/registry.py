@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from flowd.extractors import activity, blocks, conversation, files, lifecycle
+from flowd.extractors import activity, blocks, conversation, lifecycle
 from flowd.extractors.protocol import Extractor
 
-EXTRACTORS: Final[tuple[Extractor, ...]] = (activity, lifecycle, files, conversation, blocks)
+EXTRACTORS: Final[tuple[Extractor, ...]] = (activity, lifecycle, conversation, blocks)

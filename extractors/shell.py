@@ -97,7 +97,7 @@ def directory(command: str) -> str:
 
 def created_commit(output: str) -> tuple[str, str, str] | None:
     """Return branch, short hash and subject of the commit that *output* reports."""
-    found = _CREATED_COMMIT.search(output)
+    found = _CREATED_COMMIT.search(output, 0, LONGEST_REPORT)
     return (found.group(1), found.group(2), found.group(3)) if found else None
 
 

@@ -9,10 +9,8 @@ SHORT_WORD = 3
 
 _FENCE = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
 _CODE_SPAN = re.compile(r"(`+[^`\n]+`+)")
-_EMPHASIS = re.compile(
-    r"\*\*\*(.+?)\*\*\*|\*\*(.+?)\*\*|(?<![\w*/])\*(?!\s)([^*\n]+?)(?<!\s)\*(?![\w*])"
-    r"|(?<!\w)_([^_\n]+)_(?!\w)|~~(.+?)~~"
-)
+_STARRED = re.compile(r"(?<![\w*/])\*(?!\s)([^*\n]+?)(?<!\s)\*(?![\w*])")
+_UNDERSCORED = re.compile(r"(?<!\w)_([^_\n]+)_(?!\w)")
 _LINK = re.compile(r"!?\[([^\]\n]*)\]\([^)\n]*\)")
 _MARKER = re.compile(r"\s*(?:#{1,6}\s+|>\s*|(?:[-*+•]|\d{1,2}[.)])\s+)*(?:\[[ xX]\]\s+)?")
 _SYMBOL = re.compile("[\u2600-\u27bf\U0001f000-\U0001faff\ufe0f\u200d\u2b50\u2b1c\u2b1b]+ *")
@@ -55,10 +53,12 @@ def plain(markdown: str) -> str:
 def _bare(part: str) -> str:
     if part.startswith("`"):
         return part.strip("`")
-    if "*" not in part and "_" not in part and "~" not in part:
-        return part
-    bare = _EMPHASIS.sub(lambda match: next(group for group in match.groups() if group is not None), part)
-    return bare.replace("**", "")  # emphasis around a code span: its marks stand in two parts
+    part = part.replace("**", "").replace("~~", "")
+    if "*" in part:
+        part = _STARRED.sub(r"\1", part)
+    if " _" in part or part.startswith("_"):
+        part = _UNDERSCORED.sub(r"\1", part)
+    return part
 
 
 def without_code(text: str) -> str:

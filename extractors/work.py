@@ -1,6 +1,6 @@
 """The work between the words: tool calls and what came back."""
 
-from flowd.extractors import shell, todos, tools, turns
+from flowd.extractors import files, shell, todos, tools, turns
 from flowd.extractors.memory import Call, Check, Commit, Memory, Said
 from flowd.extractors.records import Block, Record
 from flowd.extractors.redaction import redact
@@ -8,21 +8,23 @@ from flowd.extractors.text import cut, plain, sentences
 from flowd.extractors.tools import ToolInput
 
 CALLS = 24
-EDITING = frozenset({"Edit", "Write", "MultiEdit", "NotebookEdit"})
 UNREAD = frozenset(
     {"Read", "Grep", "Glob", "LS", "ToolSearch", "Skill", "TaskList", "TaskGet", "TaskOutput", "BashOutput"}
 )
 SILENT = frozenset({"TodoWrite", "TaskCreate", "TaskUpdate"})
 
 
-def called(memory: Memory, block: Block) -> None:
-    """Take a tool call into the memory."""
+def called(memory: Memory, block: Block, record: Record) -> None:
+    """Take a tool call into the memory; of a subagent's call, only the files."""
     turn = memory.turn
-    turn.ended = False
+    turn.ended = turn.ended and bool(record.is_sidechain)
     name = block.name or ""
     if name in UNREAD:
         return
     given = tools.input_of(block)
+    files.called(memory.files, block, given, record.cwd or "")
+    if record.is_sidechain:
+        return
     call = _call(memory, name, given)
     call.label = _label(name, given)
     if call.label:
@@ -36,6 +38,8 @@ def called(memory: Memory, block: Block) -> None:
 
 def returned(memory: Memory, block: Block, record: Record, line: int) -> None:
     """Take a tool's result into the memory."""
+    if memory.files.calls:
+        files.returned(memory.files, block)
     call = memory.calls.pop(block.tool_use_id or "", None)
     if block.type != "tool_result" or call is None:
         return
@@ -45,11 +49,19 @@ def returned(memory: Memory, block: Block, record: Record, line: int) -> None:
         _WHEN_BACK[call.kind](memory, call, block, record, line)
 
 
+def returned_aside(memory: Memory, record: Record) -> None:
+    """Take what a subagent's calls brought back: whether its edits held."""
+    content = record.message.content if record.message else None
+    if memory.files.calls and isinstance(content, list):
+        for block in content:
+            files.returned(memory.files, block)
+
+
 def _call(memory: Memory, name: str, given: ToolInput) -> Call:
     """Remember what the call itself tells; return it for when its result comes."""
     if name == "Bash":
         return _shell_call(given.command)
-    if name in EDITING:
+    if name in files.EDITING:
         memory.edited_at = memory.clock
         return Call("edit")
     if name == "TodoWrite":
@@ -89,7 +101,7 @@ def _plan_call(memory: Memory, plan: str) -> Call:
 
 def _label(name: str, given: ToolInput) -> str:
     """Return what a call is about, as it was written: it is made plain when somebody reads it."""
-    if name in EDITING:
+    if name in files.EDITING:
         return f"editing {given.file_path or given.notebook_path}"
     if name in SILENT:
         return ""
