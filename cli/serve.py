@@ -72,7 +72,7 @@ def _serve(arguments: argparse.Namespace, token: str, paths: Paths) -> None:
         host=arguments.host or settings.serve.host,
         port=settings.serve.port if arguments.port is None else arguments.port,
         token=token,
-        allowed_hosts=tuple(arguments.allow_host),
+        allowed_hosts=(*settings.serve.allowed_hosts, *arguments.allow_host),
         requests_per_minute=settings.serve.requests_per_minute,
     )
     with open_threads() as threads:

@@ -59,7 +59,7 @@ def resolve_paths() -> Paths:
         config_file=Path(config) if config else Path(directories.user_config_dir) / "config.yaml",
         data_dir=_overridden("FLOWD_DATA_DIR", directories.user_data_dir),
         state_dir=_overridden("FLOWD_STATE_DIR", directories.user_state_dir),
-        runtime_dir=_overridden("FLOWD_RUNTIME_DIR", _runtime_dir(directories)),
+        runtime_dir=_overridden("FLOWD_RUNTIME_DIR", _runtime_dir(directories.user_state_dir)),
     )
 
 
@@ -81,9 +81,10 @@ def _overridden(variable: str, default: str) -> Path:
     return Path(os.environ.get(variable) or default)
 
 
-def _runtime_dir(directories: platformdirs.PlatformDirsABC) -> str:
+def _runtime_dir(state_dir: str) -> str:
     # Without a private runtime directory the state directory is the safe place: it is this user's own,
-    # while the usual fallbacks are shared (/tmp) or emptied by cleaners (caches on macOS).
-    if sys.platform == "linux" and os.environ.get("XDG_RUNTIME_DIR"):
-        return directories.user_runtime_dir
-    return directories.user_state_dir
+    # while platformdirs' fallbacks are shared (/tmp, with a warning) or emptied by cleaners (macOS).
+    private = os.environ.get("XDG_RUNTIME_DIR", "")
+    if sys.platform == "linux" and private and os.access(private, os.W_OK | os.X_OK):
+        return os.path.join(private, "flowd")
+    return state_dir

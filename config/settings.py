@@ -71,6 +71,7 @@ class Serve(msgspec.Struct, frozen=True):
     host: str
     port: Annotated[int, msgspec.Meta(ge=1, le=65535)]
     requests_per_minute: Annotated[int, msgspec.Meta(ge=1)]
+    allowed_hosts: tuple[str, ...]
 
 
 class Redaction(msgspec.Struct, frozen=True):
