@@ -10,6 +10,7 @@ from flowd.cli.local_store import current_session, open_store, this_project
 from flowd.cli.save_state import save_state
 from flowd.config.paths import resolve_paths
 from flowd.config.settings import load_settings
+from flowd.daemon.clients import gone_sessions
 from flowd.daemon.hook_input import hook_input
 from flowd.daemon.injection import Asked, compose, hook_output, once
 from flowd.handoff.briefing import LEVELS
@@ -71,6 +72,7 @@ def session_start_output(raw: Mapping[str, Any]) -> str:
         source=hook.source,
         budget_bytes=settings.inject.budget_bytes,
         idle_after_s=settings.idle.after_minutes * 60,
+        gone=gone_sessions(settings.claude.config_dir),
     )
     injection = compose(database, asked)
     if injection.text and not once(database, asked, injection):

@@ -1,6 +1,8 @@
 """``flow sessions``: the sessions flowd knows, most recent first."""
 
 import argparse
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -10,9 +12,12 @@ from flowd.cli.tables import ago, home_relative, table
 from flowd.config.errors import FlowdError
 from flowd.config.paths import resolve_paths
 from flowd.config.settings import load_settings
+from flowd.daemon.clients import gone_sessions
 from flowd.daemon.status import phase_of
 from flowd.store.facts import SessionState, latest_activity
 from flowd.store.journal import Journal
+
+Phase = Callable[[SessionState], str]
 
 
 def add_parser(subparsers: Any) -> None:
@@ -31,15 +36,16 @@ def add_parser(subparsers: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """List the sessions."""
     states = _states(everywhere=arguments.all, most=arguments.most)
+    phase = _phases()
     if arguments.json:
-        print(msgspec.json.format(msgspec.json.encode(states)).decode())
+        plain = [msgspec.to_builtins(state) | {"phase": phase(state)} for state in states]
+        print(msgspec.json.format(msgspec.json.encode(plain)).decode())
         return 0
     if not states:
         print("no session seen here yet")
         return 0
-    idle_after_s = load_settings(resolve_paths().config_file).settings.idle.after_minutes * 60
     head: tuple[str, ...] = ("SESSION", "STATE", "ACTIVE", "PROJECT" if arguments.all else "BRANCH", "GOAL")
-    rows = [head, *(_row(state, idle_after_s, everywhere=arguments.all) for state in states)]
+    rows = [head, *(_row(state, phase, everywhere=arguments.all) for state in states)]
     print("\n".join(table(rows, shrink=4)))
     return 0
 
@@ -55,10 +61,16 @@ def _states(*, everywhere: bool, most: int) -> list[SessionState]:
     return journal.states_of(project.root, project.repository, most)
 
 
-def _row(state: SessionState, idle_after_s: float, *, everywhere: bool) -> tuple[str, ...]:
+def _phases() -> Phase:
+    settings = load_settings(resolve_paths().config_file).settings
+    gone = gone_sessions(settings.claude.config_dir)
+    return partial(phase_of, idle_after_s=settings.idle.after_minutes * 60, gone=gone)
+
+
+def _row(state: SessionState, phase: Phase, *, everywhere: bool) -> tuple[str, ...]:
     return (
         state.session_id[:8],
-        phase_of(state, idle_after_s),
+        phase(state),
         ago(latest_activity(state)),
         home_relative(state.project or state.cwd) if everywhere else state.branch or "-",
         state.goal or state.title or "-",

@@ -1,6 +1,7 @@
 """``flow show``: where the work in this project stands, who else is at it, and what has drifted."""
 
 import argparse
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from flowd.cli.tables import paint
 from flowd.config.errors import StoreError
 from flowd.config.paths import resolve_paths
 from flowd.config.settings import load_settings
+from flowd.daemon.clients import gone_sessions
 from flowd.daemon.lock import running_holder
 from flowd.daemon.status import phase_of
 from flowd.handoff.ages import age
@@ -81,10 +83,12 @@ def _view(project: Project) -> dict[str, Any]:
 def _from_store(project: Project) -> dict[str, Any]:
     database = open_store()
     journal = Journal(database)
-    idle_after_s = load_settings(resolve_paths().config_file).settings.idle.after_minutes * 60
+    settings = load_settings(resolve_paths().config_file).settings
+    gone = gone_sessions(settings.claude.config_dir)
+    phase = partial(phase_of, idle_after_s=settings.idle.after_minutes * 60, gone=gone)
     threads = thread_counts(database)
     sessions = [
-        _session(journal, state, idle_after_s)
+        _session(journal, state, phase(state))
         for state in journal.states_of(project.root, project.repository, 10)
     ]
     return {
@@ -102,12 +106,12 @@ def _from_store(project: Project) -> dict[str, Any]:
     }
 
 
-def _session(journal: Journal, state: SessionState, idle_after_s: float) -> dict[str, Any]:
+def _session(journal: Journal, state: SessionState, phase: str) -> dict[str, Any]:
     """Return one session with its ledger: captured, stored, checkpoints kept, injected."""
     checkpoints = journal.facts_of_session(state.session_id, "checkpoint")
     return {
         "session_id": state.session_id,
-        "phase": phase_of(state, idle_after_s),
+        "phase": phase,
         "last_activity": age(latest_activity(state)),
         "branch": state.branch,
         "goal": state.goal,

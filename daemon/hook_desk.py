@@ -9,6 +9,7 @@ from typing import Any
 from flowd.config.errors import FlowdError
 from flowd.config.live import LiveSettings
 from flowd.config.logs import log
+from flowd.daemon.clients import gone_sessions
 from flowd.daemon.hints import Hints
 from flowd.daemon.hook_input import HookInput, hook_input
 from flowd.daemon.injection import Asked, compose, hook_output, once
@@ -64,6 +65,7 @@ class HookDesk:
             source=hook.source,
             budget_bytes=settings.inject.budget_bytes,
             idle_after_s=settings.idle.after_minutes * 60,
+            gone=gone_sessions(settings.claude.config_dir),
         )
         try:
             injection = compose(self._gate.database, asked)

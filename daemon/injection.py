@@ -36,6 +36,7 @@ class Asked(NamedTuple):
     budget_bytes: int = 2048
     tags: bool = True
     idle_after_s: float = 1800.0
+    gone: frozenset[str] = frozenset()
 
 
 class Injection(NamedTuple):
@@ -60,6 +61,8 @@ def compose(database: Database, asked: Asked) -> Injection:
     if nothing or _knows_it_all(states, asked, said_at):
         return Injection("", warning, project.root)
     told = _told(project, state, _person(present, said), said_at, _others(states, state, asked))
+    if state and phase_of(state, asked.idle_after_s, asked.gone) == "unfinished":
+        told = told._replace(age=f"{told.age}, left unfinished when its client was killed")
     return Injection(
         render(told, level=asked.level, budget_bytes=asked.budget_bytes, tags=asked.tags),
         warning,
@@ -182,6 +185,7 @@ def _others(states: list[SessionState], chosen: SessionState | None, asked: Aske
     lines = [
         f"{state.session_id[:8]} on {state.branch or 'no branch'}: {state.now or state.goal}"
         for state in states
-        if state.session_id not in told and phase_of(state, asked.idle_after_s) in ("active", "compacted")
+        if state.session_id not in told
+        and phase_of(state, asked.idle_after_s, asked.gone) in ("active", "compacted")
     ]
     return tuple(lines[:OTHERS_SHOWN])

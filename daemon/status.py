@@ -11,7 +11,7 @@ import msgspec
 from flowd.store.facts import SessionState, latest_activity
 
 SCHEMA_VERSION = 1
-SessionPhase = Literal["active", "idle", "compacted", "ended", "vanished"]
+SessionPhase = Literal["active", "idle", "compacted", "ended", "unfinished", "vanished"]
 
 
 class SessionLine(msgspec.Struct, frozen=True, kw_only=True):
@@ -130,12 +130,14 @@ def measure_process(children: int, threads: int) -> Process:
     )
 
 
-def phase_of(state: SessionState, idle_after_s: float) -> SessionPhase:
-    """Return the one word for how a session is."""
+def phase_of(state: SessionState, idle_after_s: float, gone: frozenset[str] = frozenset()) -> SessionPhase:
+    """Return the one word for how a session is; *gone* are those whose client was killed."""
     if state.vanished_at:
         return "vanished"
     if state.ended_at and state.ended_at >= state.last_activity_at:
         return "ended"
+    if state.session_id in gone:
+        return "unfinished"
     if idle_after_s and time.time() - latest_activity(state) > idle_after_s:
         return "idle"
     # The boundary and its summary carry about the same time; anything later is work after it.

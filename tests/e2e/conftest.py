@@ -74,11 +74,14 @@ def start_claude(claude: Path, place: Place) -> Iterator[StartClaude]:
     started: list[subprocess.Popen[bytes]] = []
 
     def start(*words: str, **variables: str) -> "subprocess.Popen[bytes]":
-        quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-        environment = {**place.environment, **variables}
-        command = [str(claude), *words]
         process = subprocess.Popen(
-            command, env=environment, cwd=place.project, start_new_session=True, **quiet
+            [str(claude), *words],
+            env={**place.environment, **variables},
+            cwd=place.project,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
         )
         started.append(process)
         return process

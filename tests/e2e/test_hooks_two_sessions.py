@@ -20,10 +20,6 @@ def written(file: Path) -> Step:
     return Use("Write", {"file_path": str(file), "content": "one line\n"})
 
 
-def start(claude: StartClaude, session: str, task: str) -> object:
-    return claude("-p", "--session-id", session, "--allowedTools", "Write", "--", task)
-
-
 def told(asked: Asked) -> str:
     """Return what flowd told the model in this request."""
     _, _, rest = json.dumps(asked.body).partition("<flow-guardian-context>")
@@ -45,8 +41,9 @@ def test_a_killed_client_is_found_unfinished_and_the_next_one_told(
     (turn,) = [asked for asked in fake_api.turns() if "What was going on?" in json.dumps(asked.body)]
     assert PARSER in told(turn)
     assert "parser.py" in told(turn)
-    shown = json.loads(flowd.flow("sessions", "--json").stdout)
-    assert "unfinished" in json.dumps([each for each in shown if FIRST in json.dumps(each)])
+    assert "left unfinished" in told(turn)
+    sessions = json.loads(flowd.flow("sessions", "--json").stdout)
+    assert {each["session_id"]: each["phase"] for each in sessions} == {FIRST: "unfinished", SECOND: "ended"}
 
 
 def test_two_sessions_at_once_keep_their_states_apart_and_a_persons_words(
@@ -65,8 +62,8 @@ def test_two_sessions_at_once_keep_their_states_apart_and_a_persons_words(
     hold_first.set()
     hold_second.set()
     assert first.wait(60) == second.wait(60) == 0
-    for session in (FIRST, SECOND):
-        wait_until(lambda each=session: flowd.checkpoints("session-end", each), "its end is kept")
+    wait_until(lambda: flowd.checkpoints("session-end", FIRST), "the end of the first is kept")
+    wait_until(lambda: flowd.checkpoints("session-end", SECOND), "the end of the second is kept")
     states = {session: flowd.checkpoints("session-end", session)[-1]["state"] for session in (FIRST, SECOND)}
     assert (states[FIRST]["goal"], states[FIRST]["files"]) == (PARSER, ["parser.py"])
     assert (states[SECOND]["goal"], states[SECOND]["files"]) == (DOCUMENTS, ["manual.md"])

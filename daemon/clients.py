@@ -1,0 +1,62 @@
+"""Which Claude Code clients are gone without having said so, by the small file each keeps while it lives."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+from flowd.config.paths import claude_config_dir
+
+LARGEST_FILE = 64 << 10
+MOST_FILES = 200
+
+
+class Client(msgspec.Struct, frozen=True):
+    """What a client says of itself in ``sessions/<pid>.json``, as far as flowd uses it."""
+
+    pid: int
+    session_id: str = msgspec.field(name="sessionId")
+    started: str | None = msgspec.field(name="procStart", default=None)
+
+
+def gone_sessions(configured: str | None) -> frozenset[str]:
+    """Return the sessions whose client was killed: its file is there, the process is not."""
+    folder = (Path(configured).expanduser() if configured else claude_config_dir()) / "sessions"
+    alive = {True: set[str](), False: set[str]()}
+    for client in _clients(folder):
+        alive[_is_alive(client)].add(client.session_id)
+    return frozenset(alive[False] - alive[True])
+
+
+def _clients(folder: Path) -> Iterator[Client]:
+    try:
+        names = [name for name in os.listdir(folder) if name.endswith(".json")]
+    except OSError:
+        return
+    for name in names[:MOST_FILES]:
+        try:
+            with (folder / name).open("rb") as file:
+                yield msgspec.json.decode(file.read(LARGEST_FILE), type=Client)
+        except (OSError, msgspec.DecodeError):
+            continue  # another version's file, or one being written
+
+
+def _is_alive(client: Client) -> bool:
+    try:
+        os.kill(client.pid, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:
+        return True
+    return client.started is None or _start_of(client.pid) in ("", client.started)
+
+
+def _start_of(pid: int) -> str:
+    """Return when the kernel says *pid* was started, in its own ticks; empty where it does not say."""
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
+    # The second field is a name that may hold anything; the start is the 22nd, 20 after it.
+    return text.rpartition(")")[2].split()[19]
