@@ -4,9 +4,9 @@ import os
 import time
 from typing import NamedTuple
 
-from flowd.handoff.git_files import enclosing_git_place, read_branch
+from flowd.handoff.git_files import read_branch
+from flowd.handoff.reflog import reflog
 
-REFLOG_TAIL_BYTES = 64 << 10
 FILES_NAMED = 3
 
 
@@ -37,25 +37,7 @@ def drift(root: str, then: Then) -> list[str]:
 
 def commits_since(root: str, moment: float) -> int:
     """Return how many commits this checkout's reflog has after *moment*, as far back as its tail goes."""
-    place = enclosing_git_place(root)
-    if place is None or not moment:
-        return 0
-    try:
-        with open(os.path.join(place.directory, "logs", "HEAD"), "rb") as file:
-            file.seek(max(0, os.fstat(file.fileno()).st_size - REFLOG_TAIL_BYTES))
-            lines = file.read().split(b"\n")
-    except OSError:
-        return 0
-    return sum(_is_commit_after(line, moment) for line in lines)
-
-
-def _is_commit_after(line: bytes, moment: float) -> bool:
-    who, _, action = line.partition(b"\t")
-    try:
-        at = int(who.rsplit(b" ", 2)[1])
-    except (IndexError, ValueError):
-        return False
-    return at > moment and action.startswith((b"commit", b"merge", b"pull", b"cherry-pick", b"revert"))
+    return sum(entry.is_commit and entry.at > moment for entry in reflog(root)) if moment else 0
 
 
 def _files(root: str, then: Then) -> tuple[list[str], list[str]]:

@@ -1,0 +1,87 @@
+"""A handoff document as values: what any of the known styles says, under one set of names."""
+
+import re
+from typing import Literal, NamedTuple
+
+SIGNAL = "HUMAN REVIEW NEEDED"
+NO_PURPOSE = "(no summary)"
+PURPOSE_CHARACTERS = 60
+_SIGNAL = re.compile(r"human[ \t]+review[ \t]+needed(.*)", re.IGNORECASE | re.ASCII)
+_REASON_CHARACTERS = 300
+_ORNAMENT = " \t*_`:.-–—>|#"
+
+Kind = Literal[
+    "done",
+    "next",
+    "gotchas",
+    "risks",
+    "reflection",
+    "decisions",
+    "questions",
+    "blockers",
+    "files",
+    "context",
+]
+
+
+class Item(NamedTuple):
+    """One entry of a section; ``ticked`` is None where there is no box to tick."""
+
+    text: str
+    ticked: bool | None = None
+
+
+class Section(NamedTuple):
+    """What stands below one heading."""
+
+    kind: Kind
+    heading: str
+    text: str
+    items: tuple[Item, ...]
+
+
+class Document(NamedTuple):
+    """One handoff document, whatever its style."""
+
+    title: str = ""
+    session_id: str = ""
+    purpose: str = NO_PURPOSE
+    trigger: str = ""
+    branch: str = ""
+    commit: str = ""
+    project: str = ""
+    is_auto: bool = False
+    sections: tuple[Section, ...] = ()
+    escalations: tuple[str, ...] = ()
+    ticked: int = 0
+    boxes: int = 0
+
+    def items(self, *kinds: Kind) -> list[Item]:
+        """Return the entries of all sections of *kinds*, in the document's order."""
+        return [item for section in self.sections if section.kind in kinds for item in section.items]
+
+    @property
+    def open_items(self) -> list[str]:
+        """What the document leaves to be done."""
+        return [item.text for item in self.items("next") if not item.ticked]
+
+    @property
+    def progress_percent(self) -> int:
+        """How much is done: of the boxes if there are any, else of the entries; 0 when nothing says."""
+        if self.boxes:
+            return 100 * self.ticked // self.boxes
+        done, left = len(self.items("done")), len(self.items("next"))
+        return 100 * done // (done + left) if done + left else 0
+
+
+def escalations_in(text: str) -> tuple[str, ...]:
+    """Return the reason behind each escalation signal in *text*, in any case and anywhere."""
+    return tuple(
+        match[1].strip(_ORNAMENT)[:_REASON_CHARACTERS] or "no reason given"
+        for match in _SIGNAL.finditer(text)
+    )
+
+
+def without_signal(text: str) -> str:
+    """Return *text* with the signal spelt so that no ``grep`` takes it for one: flowd never raises it."""
+    return _SIGNAL.sub(lambda match: f"human-review-needed{match[1]}", text)

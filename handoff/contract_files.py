@@ -1,0 +1,123 @@
+"""The files of a handoff directory: found by time alone, added without replacing, replaced whole."""
+
+import errno
+import hashlib
+import itertools
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from flowd.config.paths import make_private_dir
+from flowd.handoff.encoding import directory_name, encode_path_v1
+from flowd.handoff.errors import told_plainly
+
+SUFFIX = ".md"
+# A temporary name must neither be listed by `ls` nor match `*.md`.
+_TEMPORARY = ".flowd-{}.tmp"
+_NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+_NO_LINKS = frozenset({errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK})
+
+
+class Filed(NamedTuple):
+    """One file of a handoff directory, as it was when looked at."""
+
+    path: str
+    modified_ns: int
+    size: int
+
+    @property
+    def modified_at(self) -> float:
+        """When it was last written, in seconds."""
+        return self.modified_ns / 1e9
+
+
+def handoff_files(directory: str) -> list[Filed]:
+    """Return the ``*.md`` files of *directory*, newest first, in the order of ``ls -t``."""
+    try:
+        names = os.listdir(directory)
+    except OSError:
+        return []
+    looked_at = (look_at(os.path.join(directory, name)) for name in names if is_handoff_name(name))
+    found = [filed for filed in looked_at if filed is not None]
+    return sorted(found, key=lambda filed: (-filed.modified_ns, filed.path))
+
+
+def is_handoff_name(name: str) -> bool:
+    """Say whether a file of this name counts: ``*.md`` as a shell means it."""
+    return name.endswith(SUFFIX) and not name.startswith(".")
+
+
+def look_at(path: str) -> Filed | None:
+    """Return the file at *path* as it is now, or None when there is no regular file."""
+    try:
+        own, meant = os.lstat(path), os.stat(path)
+        path.encode()  # core.db keeps text: a name that is none is passed over
+    except (OSError, UnicodeEncodeError):
+        return None
+    return Filed(path, own.st_mtime_ns, meant.st_size) if stat.S_ISREG(meant.st_mode) else None
+
+
+def directories_of(handoffs: str, *places: str) -> list[str]:
+    """Return the existing handoff directories of *places*, the contract's own before those of its v1."""
+    physical = [os.path.realpath(place) for place in places]
+    names = [directory_name(place) for place in physical] + [encode_path_v1(place) for place in physical]
+    directories = [os.path.join(handoffs, name) for name in dict.fromkeys(names)]
+    return [directory for directory in directories if os.path.isdir(directory)]  # noqa: PTH112 answers, never raises
+
+
+def add_file(directory: str, stem: str, text: str) -> str:
+    """Write *text* to a new file named after *stem* and return its path; no other file is touched."""
+    with told_plainly("writing a handoff in", directory), _temporary(directory, text) as temporary:
+        for number in itertools.count(1):
+            path = os.path.join(directory, f"{stem}{f'-{number}' if number > 1 else ''}{SUFFIX}")
+            with suppress(FileExistsError):
+                move_without_replacing(temporary, path)
+                return path
+    raise AssertionError  # the count has no end
+
+
+def replace_file(path: str, text: str, modified_at: float | None = None) -> None:
+    """Replace the file at *path* by *text* at once, dated *modified_at* if given."""
+    with told_plainly("writing", path), _temporary(os.path.dirname(path), text) as temporary:
+        if modified_at is not None:
+            os.utime(temporary, (modified_at, modified_at))
+        os.rename(temporary, path)  # noqa: PTH104 strings are wanted
+
+
+def move_without_replacing(source: str, target: str) -> None:
+    """Move a file, its time kept; raise FileExistsError when *target* is there already."""
+    try:
+        os.link(source, target, follow_symlinks=False)
+    except OSError as error:
+        if error.errno not in _NO_LINKS:
+            raise
+        if os.path.lexists(target):
+            raise FileExistsError(target) from error
+        os.rename(source, target)  # noqa: PTH104 strings are wanted
+    else:
+        os.unlink(source)  # noqa: PTH108 a string is given
+
+
+def text_digest(data: bytes) -> str:
+    """Return what tells one content from another."""
+    return hashlib.blake2b(data, digest_size=12).hexdigest()
+
+
+@contextmanager
+def _temporary(directory: str, text: str) -> Iterator[str]:
+    """Yield a file beside the others that holds *text*, safe on disk; what is left of it goes."""
+    make_private_dir(Path(directory))
+    temporary = os.path.join(directory, _TEMPORARY.format(os.urandom(6).hex()))
+    descriptor = os.open(temporary, _NEW_FILE, 0o600)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(text.encode("utf-8", "replace"))
+            file.flush()
+            os.fsync(file.fileno())
+        yield temporary
+    finally:
+        with suppress(FileNotFoundError):
+            os.unlink(temporary)  # noqa: PTH108 a string is given
