@@ -10,10 +10,10 @@ import msgspec
 
 from flowd.cli.document import read_document, replace_document
 from flowd.config.errors import FlowdError
+from flowd.extractors.blocks import redacted
 from flowd.handoff.block import FoundBlock, Violation
 from flowd.handoff.block_find import blocks_in_markdown
 from flowd.handoff.block_migrate import Migrated, migrate
-from flowd.handoff.redaction import redact
 
 EXAMPLES = """\
 examples:
@@ -64,9 +64,9 @@ def add_parser(subparsers: Any) -> None:
 
 def validate(arguments: argparse.Namespace) -> int:
     """Print what is wrong with the blocks of the files; 1 if anything is."""
-    reports = [Report(name, blocks_in_markdown(read_document(Path(name)), name)) for name in arguments.files]
+    reports = [_report(name) for name in arguments.files]
     if arguments.json:
-        print(redact(msgspec.json.format(msgspec.json.encode(reports)).decode()))
+        print(msgspec.json.format(msgspec.json.encode(reports)).decode())
     else:
         for report in reports:
             _print_report(report)
@@ -80,9 +80,9 @@ def migrate_file(arguments: argparse.Namespace) -> int:
     if migrated is None:
         raise FlowdError(f"{file} holds a block already", hint=f"check it: flow block validate {file}")
     if arguments.json:
-        print(redact(msgspec.json.format(msgspec.json.encode(migrated._asdict())).decode()))
+        print(msgspec.json.format(msgspec.json.encode(migrated._asdict())).decode())
     elif not arguments.write:
-        print(redact(migrated.section), end="")
+        print(migrated.section, end="")
     _print_doubts(migrated)
     if migrated.violations:
         return 1
@@ -95,6 +95,11 @@ def print_schema(_: argparse.Namespace) -> int:
     """Print the published schema."""
     print(resources.files("flowd.handoff").joinpath("block.schema.json").read_text(encoding="utf-8"), end="")
     return 0
+
+
+def _report(name: str) -> Report:
+    found = blocks_in_markdown(read_document(Path(name)), name)
+    return Report(name, [redacted(each) for each in found])
 
 
 def _print_report(report: Report) -> None:
@@ -111,12 +116,12 @@ def _print_report(report: Report) -> None:
 
 def _told(violation: Violation) -> str:
     value = f" {violation.value!r}" if violation.value else ""
-    return redact(f"{violation.line}: {violation.field}{value}: {violation.rule}")
+    return f"{violation.line}: {violation.field}{value}: {violation.rule}"
 
 
 def _print_doubts(migrated: Migrated) -> None:
     for violation in migrated.violations:
-        sys.stderr.write(f"breaks a rule: {redact(str(violation))}\n")
+        sys.stderr.write(f"breaks a rule: {violation}\n")
     if migrated.doubts:
         sys.stderr.write(f"{len(migrated.doubts)} passages are ambiguous; the comment below the block asks\n")
 
@@ -127,7 +132,7 @@ def _write(file: Path, migrated: Migrated) -> None:
         target = file.with_suffix(".md")
         if target.exists():
             raise FlowdError(f"{target} exists already", hint="move it away, or copy the block by hand")
-        replace_document(target, redact(migrated.section))
+        replace_document(target, migrated.section)
         sys.stderr.write(f"wrote {target}\n")
         return
     backup = replace_document(file, migrated.document)

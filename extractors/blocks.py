@@ -92,7 +92,7 @@ def describe(memory: Memory, place: Place) -> dict[str, Any]:
 
 def found_in(text: str, path: str = "") -> list[FoundBlock]:
     """Return the blocks of *text*, free of secrets; *path* is the document's, if it is one."""
-    return [_redacted(found) for found in blocks_in_markdown(text, path)] if may_hold_block(text) else []
+    return [redacted(found) for found in blocks_in_markdown(text, path)] if may_hold_block(text) else []
 
 
 def task_file_facts(text: str, path: str, project: str, modified_at: float) -> list[Fact]:
@@ -135,7 +135,8 @@ def _documents(raw: bytes) -> Iterator[tuple[str, str]]:
             yield text, written.file_path
 
 
-def _redacted(found: FoundBlock) -> FoundBlock:
+def redacted(found: FoundBlock) -> FoundBlock:
+    """Return *found* free of secrets."""
     clean = msgspec.convert(_without_secrets(msgspec.to_builtins(found)), FoundBlock)
     said = clean.text or _encode(clean.block).decode()
     return msgspec.structs.replace(clean, digest=digest(said))

@@ -12,6 +12,7 @@ from flowd.handoff.block_notes import passages
 from flowd.handoff.block_prompt import prompt_comment
 from flowd.handoff.block_rules import check_body
 from flowd.handoff.block_text import HEADING, block_yaml
+from flowd.handoff.redaction import redact
 
 # Notes of people are far smaller; what is larger is a log, and a log is not a handoff.
 LARGEST_NOTES = 256 * 1024
@@ -39,13 +40,14 @@ class Migrated(NamedTuple):
 
 
 def migrate(text: str) -> Migrated | None:
-    """Return what the notes in *text* become, None when they hold a block already."""
+    """Return what the notes in *text* become, free of secrets, None when they hold a block already."""
     text = text[:LARGEST_NOTES].replace("\r\n", "\n")
     if any(found.block for found in blocks_in_markdown(text)):
         return None
     draft = Draft()
-    front = _FRONT_MATTER.match(text)
-    notes = text[front.end() :] if front else text
+    clean = redact(text)  # before the words become YAML: a mask would read as a list there
+    front = _FRONT_MATTER.match(clean)
+    notes = clean[front.end() :] if front else clean
     fields = fields_of(notes)
     if fields is not None:
         fill(draft, fields)

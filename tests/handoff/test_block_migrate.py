@@ -187,6 +187,14 @@ def test_continuity_yaml_with_front_matter_is_read_as_yaml() -> None:
     assert [step.step for step in block.suggested_next_steps] == ["Measure"]
 
 
+def test_a_secret_of_the_notes_is_not_said_again_in_the_block() -> None:
+    secret = "sk-ant-api03-" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY" * 2
+    migrated = migrated_from(f"Status: done\n## Gotchas\n- {secret}\n## Next\n- Revoke {secret} today\n")
+    assert secret not in migrated.section
+    (found,) = blocks_in_markdown(migrated.section)
+    assert found.block == migrated.block
+
+
 @pytest.mark.parametrize(
     ("text", "paths"),
     [
