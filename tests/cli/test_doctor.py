@@ -1,6 +1,7 @@
 """``flowd doctor`` as a whole: one line per check, an exit code, and not a byte changed."""
 
 import json
+import os
 import signal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -86,6 +87,7 @@ def test_a_daemon_that_does_not_answer_is_told_from_one_that_does_not_run(
     monkeypatch.setattr("flowd.cli.doctor_finding.ASK_DEADLINE_S", 0.1)
     process = daemon_home.start()
     process.send_signal(signal.SIGSTOP)
+    os.waitpid(process.pid, os.WUNTRACED)
     try:
         case = open_case(resolve_paths())
     finally:

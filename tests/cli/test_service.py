@@ -1,5 +1,6 @@
 """``flowd start``, ``stop`` and ``restart``: alone, and under a manager that owns the daemon."""
 
+import os
 import signal
 import sys
 from typing import TYPE_CHECKING
@@ -35,6 +36,7 @@ def test_a_daemon_that_does_not_end_is_killed_and_that_is_said(
     monkeypatch.setattr("flowd.cli.service.STOP_DEADLINE_S", 0.1)
     process = daemon_home.start()
     process.send_signal(signal.SIGSTOP)
+    os.waitpid(process.pid, os.WUNTRACED)
     assert stop(resolve_paths()) is Stopped.KILLED
     assert process.wait(30) == -signal.SIGKILL
     assert start(resolve_paths()).how is Started.NOW
