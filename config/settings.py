@@ -13,6 +13,17 @@ from flowd.config.errors import SettingsError
 Positive = Annotated[float, msgspec.Meta(gt=0)]
 Patterns = Annotated[tuple[str, ...], msgspec.Meta(description="regular expressions")]
 Count = Annotated[int, msgspec.Meta(ge=0)]
+CheckpointTrigger = Literal[
+    "precompact",
+    "idle",
+    "stop",
+    "session-end",
+    "manual",
+    "design-end",
+    "epic-start",
+    "epic-end",
+    "pre-finish",
+]
 
 
 class Claude(msgspec.Struct, frozen=True):
@@ -64,6 +75,26 @@ class Sinks(msgspec.Struct, frozen=True):
     drain_s: Annotated[float, msgspec.Meta(ge=0, le=60)]
 
 
+class Beads(msgspec.Struct, frozen=True):
+    """Which Beads issue gets a note, and when."""
+
+    enabled: bool
+    program: str | None
+    issue: str | dict[str, str] | None
+    triggers: tuple[CheckpointTrigger, ...]
+    timeout_s: Positive
+
+
+class AgentMail(msgspec.Struct, frozen=True):
+    """Where handoffs are mailed to; nowhere without a url and a recipient."""
+
+    url: str | None
+    token_file: str | None
+    project: str | None
+    agent: str | None
+    recipient: str | None
+
+
 class Serve(msgspec.Struct, frozen=True):
     """The MCP server over HTTP."""
 
@@ -98,6 +129,8 @@ class Settings(msgspec.Struct, frozen=True):
     idle: Idle
     inject: Inject
     sinks: Sinks
+    beads: Beads
+    agent_mail: AgentMail
     serve: Serve
     redaction: Redaction
     log: Log

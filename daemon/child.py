@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from flowd.config.environment import scrubbed_environment
 from flowd.config.errors import FlowdError
 from flowd.config.logs import log
 from flowd.daemon import lifeline
@@ -82,11 +83,3 @@ class Child:
         assert self._process is not None
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, signal.SIGKILL)
-
-
-def scrubbed_environment() -> dict[str, str]:
-    """Return this process's environment without what belongs to a Claude session."""
-    kept = ("CLAUDE_CONFIG_DIR",)
-    return {
-        name: value for name, value in os.environ.items() if not name.startswith("CLAUDE") or name in kept
-    }

@@ -1,6 +1,5 @@
 """A child the daemon keeps: ended with its group, never outliving a killed parent."""
 
-import os
 import subprocess
 import sys
 import threading
@@ -9,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from flowd.daemon.child import Child, ChildEndedError, scrubbed_environment
+from flowd.daemon.child import Child, ChildEndedError
 
 FAMILY = """
 import os, subprocess, sys, time
@@ -86,12 +85,3 @@ def test_a_child_follows_its_killed_parent(tmp_path: Path) -> None:
     parent.kill()
     parent.wait()
     wait_until_gone(grandchild)
-
-
-def test_a_child_inherits_nothing_of_a_claude_session(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CLAUDE_CODE_MESSAGING_TOKEN", "x")
-    monkeypatch.setenv("CLAUDECODE", "1")
-    monkeypatch.setenv("CLAUDE_CONFIG_DIR", "/c")
-    kept = {name for name in scrubbed_environment() if name.startswith("CLAUDE")}
-    assert kept == {"CLAUDE_CONFIG_DIR"}
-    assert scrubbed_environment().keys() < os.environ.keys()
