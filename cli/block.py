@@ -11,7 +11,7 @@ import msgspec
 from flowd.cli.document import read_document, replace_document
 from flowd.config.errors import FlowdError
 from flowd.extractors.blocks import redacted
-from flowd.handoff.block import FoundBlock, Violation
+from flowd.handoff.block import Block, FoundBlock, Violation
 from flowd.handoff.block_find import blocks_in_markdown
 from flowd.handoff.block_migrate import Migrated, migrate
 
@@ -79,6 +79,8 @@ def migrate_file(arguments: argparse.Namespace) -> int:
     migrated = migrate(read_document(file))
     if migrated is None:
         raise FlowdError(f"{file} holds a block already", hint=f"check it: flow block validate {file}")
+    if migrated.block == Block(outcome=migrated.block.outcome):
+        raise FlowdError(f"{file} says nothing that a block could hold", hint="is it a handoff note at all?")
     if arguments.json:
         print(msgspec.json.format(msgspec.json.encode(migrated._asdict())).decode())
     elif not arguments.write:

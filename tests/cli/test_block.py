@@ -101,6 +101,13 @@ def test_what_would_break_a_rule_is_not_written(tmp_path: Path, capsys: pytest.C
     assert list(tmp_path.iterdir()) == [place]
 
 
+def test_notes_without_anything_for_a_block_are_refused_rather_than_called_completed(tmp_path: Path) -> None:
+    place = file(tmp_path, "kind: recipe\ntitle: Soup\n", "recipe.yml")
+    with pytest.raises(FlowdError, match="says nothing that a block could hold"):
+        flow("migrate", "--write", place)
+    assert list(tmp_path.iterdir()) == [place]
+
+
 def test_a_yaml_document_gets_its_block_beside_it(tmp_path: Path) -> None:
     text = "goal: x\nnow: y\nnext:\n  - Measure\n"
     place = file(tmp_path, text, "note.yaml")
