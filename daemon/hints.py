@@ -1,33 +1,55 @@
 """Where to look: paths that may have changed, each once, urgent ones first."""
 
+import math
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable
 
+from flowd.daemon.pace import Pace
+
 Task = Callable[[], None]
+
+# A transcript that is written without pause is read this often at the most...
+LEAST_REST_S = 0.2
+# ...and less often when so many are written at once that reading would take more than this share of a core.
+SHARE_OF_CORE = 0.05
+MOST_REST_S = 3.0
+# Paths become due together, so that one transaction stores them all.
+TOGETHER_S = 0.05
+MOST_RESTING = 1000
 
 
 class Hints:
     """What watchers and clocks put in and the reader takes out.
 
     A path waits at most once however often it is put. ``later`` holds paths back for a moment, which
-    tells a deletion from the first half of a rename.
+    tells a deletion from the first half of a rename. A transcript rests after each reading: the first
+    line after a pause is taken at once, the lines of a stream are taken together.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, least_rest_s: float = LEAST_REST_S) -> None:
+        self._least_rest_s = least_rest_s
         self._changed = threading.Condition()
         self._urgent: dict[str, None] = {}
         self._backlog: deque[str] = deque()
         self._later: dict[str, float] = {}
+        self._rests_until: dict[str, float] = {}
+        self._held: dict[str, float] = {}
+        self._wakes_at = 0.0
+        self.pace = Pace(SHARE_OF_CORE, MOST_REST_S)
         self._tasks: deque[Task] = deque()
         self._closed = False
 
     def put(self, path: str) -> None:
         """Say that *path* may have changed."""
         with self._changed:
-            self._urgent[path] = None
-            self._changed.notify()
+            rests_until = self._rests_until.get(path, 0.0)
+            if rests_until > time.monotonic():
+                self._hold(path, rests_until)
+            else:
+                self._urgent[path] = None
+                self._changed.notify()
 
     def put_later(self, path: str, delay_s: float) -> None:
         """Say that *path* should be looked at again after *delay_s*."""
@@ -75,7 +97,7 @@ class Hints:
     @property
     def waiting(self) -> int:
         """How many paths wait to be looked at."""
-        return len(self._urgent) + len(self._backlog)
+        return len(self._urgent) + len(self._held) + len(self._backlog)
 
     def take(self) -> tuple[list[Task], list[str], str | None]:
         """Wait for something to do; return tasks, all urgent paths, or else one from the backlog."""
@@ -93,15 +115,31 @@ class Hints:
         tasks, paths = list(self._tasks), list(self._urgent)
         self._tasks.clear()
         self._urgent.clear()
+        self._let_rest(paths)
         return tasks, paths, None
 
-    def _ripen(self) -> None:
-        if not self._later:
-            return
+    def _let_rest(self, paths: list[str]) -> None:
         now = time.monotonic()
-        for path in [path for path, due in self._later.items() if due <= now]:
-            del self._later[path]
-            self._urgent[path] = None
+        if len(self._rests_until) > MOST_RESTING:
+            self._rests_until = {path: until for path, until in self._rests_until.items() if until > now}
+        until = now + self.pace.rest_s(self._least_rest_s, len(self._held) + len(paths))
+        self._rests_until.update((path, until) for path in paths if path.endswith(".jsonl"))
+
+    def _hold(self, path: str, until: float) -> None:
+        if path not in self._held:
+            due = (until // TOGETHER_S + 1) * TOGETHER_S
+            self._held[path] = due
+            if due < self._wakes_at:
+                self._changed.notify()
+
+    def _ripen(self) -> None:
+        now = time.monotonic()
+        for waiting in (self._later, self._held):
+            for path in [path for path, due in waiting.items() if due <= now]:
+                del waiting[path]
+                self._urgent[path] = None
 
     def _until_next(self) -> float | None:
-        return max(0.0, min(self._later.values()) - time.monotonic()) if self._later else None
+        """Return how long nothing becomes due, None when nothing waits for its time."""
+        self._wakes_at = min((*self._later.values(), *self._held.values()), default=math.inf)
+        return max(0.0, self._wakes_at - time.monotonic()) if self._wakes_at < math.inf else None

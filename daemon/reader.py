@@ -201,6 +201,7 @@ class Reader:
     def _turn(self) -> None:
         """Wait for hints and follow them."""
         tasks, urgent, backlog = self._hints.take()
+        started_s = time.thread_time()
         for task in tasks:
             task()
         for path in urgent:
@@ -209,6 +210,8 @@ class Reader:
             self._catch_up(backlog)
         if backlog is None or not self._hints.has_backlog or self._batch.bytes_read >= BATCH_BYTES:
             self._commit()
+        if urgent and not tasks:
+            self._hints.pace.spent(time.thread_time() - started_s, len(urgent))
 
     def _catch_up(self, path: str) -> None:
         if not self.progress.catching_up:

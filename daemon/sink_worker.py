@@ -9,6 +9,7 @@ from flowd.config.errors import StoreError
 from flowd.config.live import LiveSettings
 from flowd.config.logs import log
 from flowd.daemon.outbox import Outbox
+from flowd.daemon.pace import Pace
 from flowd.daemon.store_gate import StoreGate
 from flowd.sinks.protocol import RefusedError, Sink
 from flowd.store.deliveries import Deliveries
@@ -16,6 +17,10 @@ from flowd.store.facts import Fact
 from flowd.store.journal import Journal
 
 FETCH_MOST = 500
+# What many sessions keep changing is delivered so rarely that a sink takes no more than this of a core...
+SHARE_OF_CORE = 0.02
+# ...but not more rarely than this.
+MOST_REST_S = 5.0
 SAVE_CURSOR_S = 0.25
 STORE_RETRY_S = 1.0
 CLOSING_PAUSE_S = 0.05
@@ -47,6 +52,7 @@ class SinkWorker:
         self._deliveries = Deliveries(gate.database)
         self._settings = settings
         self._outbox = Outbox()
+        self._pace = Pace(SHARE_OF_CORE, MOST_REST_S)
         self._news = threading.Condition()
         self._head = 0
         self._fetched = 0
@@ -140,7 +146,8 @@ class SinkWorker:
         for fact in facts:
             key = self._sink.key(fact)
             if key is not None:
-                self._outbox.put(key, fact, self._sink.debounce_s)
+                rest_s = self._pace.rest_s(self._sink.debounce_s, len(self._outbox))
+                self._outbox.put(key, fact, rest_s)
         # A short answer means that nothing is left up to the head, even where rows were replaced since.
         self._fetched = facts[-1].seq if facts else head
 
@@ -152,6 +159,7 @@ class SinkWorker:
 
     def _deliver(self, due: list[tuple[str, Fact]]) -> None:
         self.status = self.status._replace(busy_since=time.time())
+        started_s = time.thread_time()
         accepted = [key for key, fact in due if self._accept(key, fact)]
         try:
             self._sink.flush()
@@ -163,6 +171,7 @@ class SinkWorker:
             accepted = []
         for key in accepted:
             self._delivered(key)
+        self._pace.spent(time.thread_time() - started_s, len(due))
         self.status = self.status._replace(busy_since=0.0)
 
     def _accept(self, key: str, fact: Fact) -> bool:

@@ -63,14 +63,15 @@ class InotifyWatcher:
     """One inotify instance and one thread for all directories, through watchdog's own wrapper.
 
     watchdog's Observer would spend a thread on each directory and three quarters of a busy reader's
-    time in its queues; its InotifyFD calls back directly.
+    time in its queues; its InotifyFD, made leaner by ``InotifyEvents``, calls back directly.
     """
 
     def __init__(
         self, on_hint: OnHint, on_overflow: OnOverflow, on_unheld: OnUnheld, most_watches: int = 0
     ) -> None:
         from watchdog.observers.inotify_c import InotifyConstants as Mask
-        from watchdog.observers.inotify_c import InotifyFD
+
+        from flowd.daemon.inotify_events import InotifyEvents
 
         self._on_hint = on_hint
         self._on_overflow = on_overflow
@@ -89,7 +90,7 @@ class InotifyWatcher:
         self._descriptors: dict[str, int] = {}
         self.unheld: set[str] = set()
         self._closing = False
-        self._fd = InotifyFD()
+        self._fd = InotifyEvents(self._on_modified)
         self._fd.start()
 
     @property
@@ -129,6 +130,12 @@ class InotifyWatcher:
         self._closing = True
         self._fd.stop()
         self._fd.join(2)
+
+    def _on_modified(self, descriptor: int, name: bytes) -> None:
+        """Take the common case, a file that was written to, without an object per event."""
+        directory = self._directories.get(descriptor)
+        if directory is not None and is_wanted(text := os.fsdecode(name), is_directory=False):
+            self._on_hint(os.fsdecode(directory) + "/" + text)
 
     def on_event(self, event: object) -> None:
         """Take one inotify event; part of watchdog's callback protocol."""

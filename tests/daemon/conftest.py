@@ -31,7 +31,7 @@ class Following:
 
     def restart(self) -> None:
         """Begin anew with what core.db holds."""
-        self.hints = Hints()
+        self.hints = Hints(least_rest_s=0)
         watcher = NoWatcher(lambda: None)
         self.reader = Reader(
             str(self.projects), StoreGate(self.database), self.hints, watcher, lambda *_: None
