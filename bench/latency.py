@@ -28,35 +28,42 @@ _FLOOR_PROGRAM = """
 import os, sys
 from bench.inotify import IN_MODIFY, Inotify
 directory, size = sys.argv[1], int(sys.argv[2])
-watched, data = Inotify(), b"x" * size
-watched.watch(directory + "/in", IN_MODIFY)
+watched, data, answers = Inotify(), b"x" * size, {}
+for name in os.listdir(directory + "/in"):
+    answers[watched.watch(directory + "/in/" + name, IN_MODIFY)] = directory + "/out/" + name
 os.write(1, b"ready")
 while True:
-    list(watched.read())
-    descriptor = os.open(directory + "/out/new", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    os.write(descriptor, data)
-    os.fsync(descriptor)
-    os.close(descriptor)
-    os.rename(directory + "/out/new", directory + "/out/file")
+    for watch, _ in watched.read():
+        descriptor = os.open(answers[watch] + "/new", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        os.write(descriptor, data)
+        os.fsync(descriptor)
+        os.close(descriptor)
+        os.rename(answers[watch] + "/new", answers[watch] + "/file")
 """
 
 
 class Floor:
-    """The floor's process and the directory it serves."""
+    """The floor's process: as many places to append to and to answer in as flowd has projects."""
 
     def __init__(self, world: World, size: int) -> None:
-        self.directory = world.root / "floor"
-        for name in ("in", "out"):
-            (self.directory / name).mkdir(parents=True)
+        self._directory = world.root / "floor"
+        for number in range(PROJECTS):
+            for name in ("in", "out"):
+                (self._directory / name / str(number)).mkdir(parents=True)
         environment = world.environment
         environment["PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))
         self._process = subprocess.Popen(
-            [sys.executable, "-c", _FLOOR_PROGRAM, str(self.directory), str(size)],
+            [sys.executable, "-c", _FLOOR_PROGRAM, str(self._directory), str(size)],
             env=environment,
             stdout=subprocess.PIPE,
         )
         assert self._process.stdout is not None
         self._process.stdout.read(5)
+
+    def sample_ms(self, number: int, text: bytes) -> float:
+        """Append *text* in one place; return how long the answer there took."""
+        place = str(number % PROJECTS)
+        return _until_moved(self._directory / "in" / place / "log", self._directory / "out" / place, text)
 
     def close(self) -> None:
         """End the process."""
@@ -104,6 +111,8 @@ def _measure(world: World, laid: list[Laid], progress: Progress, rounds: int) ->
     samples, chance = Samples(), random.Random(2)
     size = (laid[0].project / ".flow-guardian" / "handoff.yaml").stat().st_size
     floor = Floor(world, size)
+    for number in range(PROJECTS):  # flowd, too, has written each file once before
+        floor.sample_ms(number, b"x\n")
     connection = sqlite3.connect(f"file:{world.database}?mode=ro", uri=True, isolation_level=None)
     try:
         for number in range(rounds):
@@ -111,7 +120,7 @@ def _measure(world: World, laid: list[Laid], progress: Progress, rounds: int) ->
             # Neighbours in the list are far apart in time, so the pause per project never enters.
             one, other = laid[(2 * number) % len(laid)], laid[(2 * number + 1) % len(laid)]
             text = line(chance)
-            samples.floor.append(_until_moved(floor.directory / "in" / "log", floor.directory / "out", text))
+            samples.floor.append(floor.sample_ms(number, text))
             samples.handoff.append(_until_moved(one.path, one.project / ".flow-guardian", _own(text, one)))
             samples.store.append(_until_stored(connection, world, other, _own(text, other)))
     finally:

@@ -52,11 +52,14 @@ def rows(progress: Progress, *, quick: bool) -> list[Row]:
         try:
             for number in range(rounds):
                 progress.step("live sessions", number, rounds)
-                floor.append(_cpu_percent(process.pid, bare_laid, window_s)[0])
-                percent, written = _cpu_percent(world.pid, laid, window_s)
-                flowd.append(percent)
-                size += written
-                world.wait_until_read(size)
+                before_s = usage_of(process.pid).cpu_s
+                _write(bare_laid, window_s)
+                floor.append(100 * (usage_of(process.pid).cpu_s - before_s) / window_s)
+                before_s = usage_of(world.pid).cpu_s
+                size += _write(laid, window_s)
+                # What was held back to be done together belongs to the bill.
+                world.wait_until_read(size, look_s=0.5)
+                flowd.append(100 * (usage_of(world.pid).cpu_s - before_s) / window_s)
         finally:
             process.kill()
             process.communicate()
@@ -77,14 +80,6 @@ def _start_floor(world: World) -> "subprocess.Popen[bytes]":
     assert process.stdout is not None
     process.stdout.read(5)
     return process
-
-
-def _cpu_percent(pid: int, laid: list[Laid], window_s: int) -> tuple[float, int]:
-    before, started = usage_of(pid), time.perf_counter()
-    written = _write(laid, window_s)
-    time.sleep(0.6)  # what is held back to be written together belongs to the bill
-    used = usage_of(pid).cpu_s - before.cpu_s
-    return 100 * used / (time.perf_counter() - started), written
 
 
 def _write(laid: list[Laid], window_s: int) -> int:
