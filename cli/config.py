@@ -10,6 +10,8 @@ from flowd.cli.tables import table
 from flowd.config.paths import resolve_paths
 from flowd.config.settings import dotted_items, load_settings
 
+VALUE_WIDTH = 32
+
 
 def add_parser(subparsers: Any) -> None:
     """Describe the verb."""
@@ -47,4 +49,5 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _shown(value: object) -> str:
-    return "-" if value is None else msgspec.json.encode(value).decode().strip('"')
+    text = "-" if value is None else msgspec.json.encode(value).decode().strip('"')
+    return text if len(text) <= VALUE_WIDTH else f"{text[: VALUE_WIDTH - 1]}…"
