@@ -5,6 +5,7 @@ import os
 import socket
 import subprocess
 import sys
+import threading
 from typing import Any
 
 import anyio
@@ -98,18 +99,27 @@ def test_what_one_transport_writes_the_other_reads(
 
 
 def talk_on_stdio(home: dict[str, str], *lines: str) -> tuple[list[Any], str]:
-    """Send *lines* to ``flowd mcp``, close its input, and return its answers and its log."""
-    run = subprocess.run(
+    """Send *lines* to ``flowd mcp``, await an answer to each, and only then close its input."""
+    program = subprocess.Popen(
         [*FLOWD, "mcp"],
-        input="".join(f"{line}\n" for line in lines),
         env=home,
-        capture_output=True,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         text=True,
-        timeout=DEADLINE_S,
-        check=False,
     )
-    assert run.returncode == 0, run.stderr
-    return [json.loads(line) for line in run.stdout.splitlines()], run.stderr
+    too_late = threading.Timer(DEADLINE_S, program.kill)
+    too_late.start()
+    assert program.stdin is not None
+    assert program.stdout is not None
+    program.stdin.write("".join(f"{line}\n" for line in lines))
+    program.stdin.flush()
+    answers = [json.loads(program.stdout.readline()) for _ in lines]
+    rest, log = program.communicate()
+    too_late.cancel()
+    assert program.returncode == 0, log
+    assert rest == ""
+    return answers, log
 
 
 @pytest.mark.parametrize(
