@@ -61,7 +61,12 @@ def question_in(reply: str) -> str:
     """Return the last question of an assistant's reply; empty when it ends without one."""
     if "?" not in reply[-LONGEST_END:]:
         return ""
-    for piece in reversed(list(pieces(reply[-LONGEST_END:]))[-PIECES_AT_END:]):
+    ending = list(pieces(reply[-LONGEST_END:]))[-PIECES_AT_END:]
+    # Options may end with a question mark too: what is asked stands beside them.
+    for piece in [
+        *reversed([one for one in ending if not one.is_item]),
+        *[one for one in ending if one.is_item],
+    ]:
         for sentence in reversed(sentences(plain(piece.text))):
             if sentence.rstrip(")\"'*").endswith("?"):
                 return sentence

@@ -10,6 +10,7 @@ from flowd.extractors.prompts import human_words, is_interruption
 from flowd.extractors.protocol import Note, Place
 from flowd.extractors.records import Block, Record
 from flowd.extractors.redaction import redact
+from flowd.extractors.reports import notified
 from flowd.extractors.text import cut, plain
 
 NAME = "conversation"
@@ -75,6 +76,8 @@ def _user(memory: Memory, record: Record, line: int) -> None:
             work.returned(memory, block, record, line)
     elif is_interruption(record):
         memory.turn.interrupted = True
+    elif isinstance(content, str) and (report := notified(content)):
+        files.reported(memory.files, report, record.cwd or "")
     else:
         _prompted(memory, record, line)
 

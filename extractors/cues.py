@@ -125,6 +125,7 @@ FILLERS = (
 VAGUE = (
     "This ",
     "That ",
+    "That's ",
     "Those ",
     "These ",
     "It ",

@@ -9,6 +9,7 @@ from flowd.extractors import shell
 from flowd.extractors.protocol import Place
 from flowd.extractors.records import Block
 from flowd.extractors.redaction import redact
+from flowd.extractors.reports import edited_in
 from flowd.extractors.tools import ToolInput
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ KEPT = 40
 CALLS = 24
 EDITING = frozenset({"Edit", "Write", "MultiEdit", "NotebookEdit"})
 # The client's own notes are no part of the work.
-NOTES = re.compile(r"/\.claude/(?:plans|projects|todos|tasks)/")
+NOTES = re.compile(r"/\.claude/(?:plans|projects|todos|tasks)/|/claude-\d+/|/scratchpad/")
 TEMPORARY = ("/tmp", "/private/tmp", "/var/tmp")  # noqa: S108 told apart, never written
 COMMIT = "git commit"
 
@@ -62,6 +63,12 @@ def returned(memory: Files, block: Block) -> None:
         first, last = memory.files.get(path, (0, 1))
         if first == last:
             del memory.files[path]
+
+
+def reported(memory: Files, report: str, cwd: str) -> None:
+    """Take the files that a subagent's report says it edited."""
+    for path in edited_in(report):
+        _edited(memory, _absolute(path, cwd))
 
 
 def describe(memory: "Memory", place: Place) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from flowd.extractors.findings import FRESHNESS_PER_RECORD, LENGTH, Finding
+from flowd.extractors.findings import LENGTH, Finding, worth
 from flowd.extractors.memory import Memory
 from flowd.extractors.places import local
 from flowd.extractors.protocol import Place
@@ -11,13 +11,15 @@ from flowd.store.facts import Insight
 
 KEPT = 12
 LIKENESS = 0.55
+CURRENT = 1.0
 
 
 def describe(memory: Memory, place: Place) -> dict[str, Any]:
     """Return the insights, and decisions and learnings by themselves."""
+    begun = memory.requests[-1].at if memory.requests else 0
     chosen = [
         Insight(one.category, local(one.text, place), one.record, one.line)
-        for one in select(memory.findings, KEPT)
+        for one in select(memory.findings, KEPT, begun)
     ]
     return {
         "insights": tuple(chosen),
@@ -26,11 +28,11 @@ def describe(memory: Memory, place: Place) -> dict[str, Any]:
     }
 
 
-def select(findings: list[Finding], limit: int) -> list[Finding]:
-    """Return the weightiest findings, the weightiest first, none saying what another says."""
+def select(findings: list[Finding], limit: int, begun: int = 0) -> list[Finding]:
+    """Return the weightiest findings, those of the task *begun* last before others, none told twice."""
     chosen: list[Finding] = []
     vocabulary: list[set[str]] = []
-    for one in sorted(findings, key=lambda one: -(one.weight + one.at * FRESHNESS_PER_RECORD)):
+    for one in sorted(findings, key=lambda one: -(worth(one) + CURRENT * (one.at >= begun))):
         words = content_words(one.text)
         if any(alike(words, other, LIKENESS) for other in vocabulary):
             continue

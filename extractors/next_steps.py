@@ -7,7 +7,7 @@ from flowd.extractors.goal import asked
 from flowd.extractors.listing import listed
 from flowd.extractors.memory import Memory
 from flowd.extractors.places import local
-from flowd.extractors.progress import step_of
+from flowd.extractors.progress import meant, step_of
 from flowd.extractors.protocol import Place
 from flowd.extractors.questions import open_question
 from flowd.extractors.text import alike, capitalised, content_words, cut
@@ -33,12 +33,13 @@ def describe(memory: Memory, place: Place) -> dict[str, Any]:
 
 def _said(memory: Memory, place: Place) -> list[str]:
     """Return the steps that somebody named: to-do list, queue, reply, recap, summary."""
-    steps = open_tasks(memory.todo_list()) + memory.queued
+    tasks = open_tasks(memory.todo_list())
+    steps = tasks + memory.queued
     summary = memory.summary if memory.summary and not _since(memory, memory.summary.at) else None
     if memory.turn.ended:
         steps += listed(memory.turn.reply) + _offered(memory)
     else:
-        steps += [step_of(memory, place), "" if summary else _to_finish(memory)]
+        steps += [meant(memory) or step_of(memory, place), "" if summary or tasks else _to_finish(memory)]
     if summary:
         steps += [summary.next_step, *summary.pending]
     if memory.recap and not _since(memory, memory.recap.at):

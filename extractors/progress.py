@@ -53,13 +53,18 @@ def step_of(memory: Memory, place: Place) -> str:
     """Return the step at hand: the running to-do, what the last reply meant to do, the call being made."""
     turn = memory.turn
     running = [task.subject for task in memory.todo_list() if task.status == "in_progress"]
-    meant = _intent(turn.reply)
+    intent = _intent(turn.reply)
     parts = [cut(running[0], 80)] if running else []
-    if meant:
-        parts.append(cut(meant, 70 if parts else 120))
-    if turn.doing and not (running and meant):
+    if intent:
+        parts.append(cut(intent, 70 if parts else 120))
+    if turn.doing and not (running and intent):
         parts.append(cut(local(turn.doing, place), 70))
     return capitalised("; ".join(part.rstrip(".:;") for part in parts))
+
+
+def meant(memory: Memory) -> str:
+    """Return what the last reply said it would do next."""
+    return _intent(memory.turn.reply).rstrip(":;")
 
 
 def _now(memory: Memory, place: Place) -> str:

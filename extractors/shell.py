@@ -1,6 +1,7 @@
 """What a shell command does to the work: files it writes or removes, commits, checks, pushes."""
 
 import re
+import shlex
 
 CHECKERS = frozenset(
     "pytest tox nox vitest jest tsc eslint golangci-lint mypy pyright rspec phpunit ctest unittest".split()
@@ -23,7 +24,8 @@ _PATH = r"['\"]?([^\s'\"<>|&;()$*]+)['\"]?"
 _HEREDOC_FILE = re.compile(
     rf"\bcat\s*>>?\s*{_PATH}\s*<<|\bcat\s*<<-?\s*\S+\s*>>?\s*{_PATH}|\btee\s+(?:-a\s+)?{_PATH}\s*<<"
 )
-_IN_PLACE = re.compile(rf"\b(?:sed|perl)\s+(?:-\w+\s+)*-\w*i\b[^|;&\n]*\s{_PATH}\s*(?:$|[;&|\n])")
+_IN_PLACE = re.compile(r"(?:^|[;&\n(]|\bthen|\bdo)\s*(?:sed|perl)\s+((?:'[^']*'|\"[^\"]*\"|[^|;&\n'\"])*)")
+_PATTERN = re.compile(r"[*?${}\[\]]|^\\.$")
 _REMOVED = re.compile(r"(?:^|[;&\n]\s*)(?:git\s+)?rm\s+(?:-\w+\s+)*([^;&|\n]+)")
 _CREATED_COMMIT = re.compile(r"^\[(\S+(?: \([\w-]+\))?) ([0-9a-f]{7,12})\] (.+)$", re.MULTILINE)
 _FAILURE = re.compile(
@@ -105,8 +107,22 @@ def written_files(command: str) -> list[str]:
     """Return the files that *command* writes by here-document or edits in place."""
     found = [path for groups in _HEREDOC_FILE.findall(command) for path in groups if path]
     if " -i" in command:
-        found += _IN_PLACE.findall(command)
+        for arguments in _IN_PLACE.findall(command.replace("\\\n", " ")):
+            found += _edited_in_place(arguments)
     return found
+
+
+def _edited_in_place(arguments: str) -> list[str]:
+    """Return the files among the arguments of ``sed -i``: what is no option, script or empty suffix."""
+    try:
+        words = shlex.split(arguments)
+    except ValueError:
+        return []
+    if not any(word.startswith("-") and "i" in word for word in words):
+        return []
+    scripts = {index + 1 for index, word in enumerate(words) if word in ("-e", "--expression", "-f")}
+    others = [word for index, word in enumerate(words) if word and word[0] != "-" and index not in scripts]
+    return [word for word in (others if scripts else others[1:]) if not _PATTERN.search(word)]
 
 
 def removed_files(command: str) -> list[str]:

@@ -110,7 +110,7 @@ def content_words(text: str) -> set[str]:
 def alike(one: set[str], other: set[str], share: float) -> bool:
     """Tell by their content words whether two texts say the same: the shorter shares more than *share*."""
     shorter = min(len(one), len(other))
-    return shorter > 1 and len(one & other) > share * shorter
+    return len(one & other) > share * shorter if shorter > 1 else one == other
 
 
 def capitalised(text: str) -> str:

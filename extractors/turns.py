@@ -15,6 +15,8 @@ LONGEST_PROMPT = 2000
 REPLY_HEAD = 2400
 REPLY_TAIL = 1800
 LABEL = 160
+# What a subagent says weighs less than what the session itself says.
+ASIDE = 3.0
 PROMISES = 5
 SHORTEST_REQUEST_WORDS = 4
 
@@ -51,7 +53,7 @@ def prompt(memory: Memory, words: str, record: Record, line: int) -> None:
 
 def reply(memory: Memory, text: str, record: Record, line: int) -> None:
     """Take an assistant's text into the turn, and what is worth keeping into the findings."""
-    penalty = 1.0 if record.is_sidechain else 0.0
+    penalty = ASIDE if record.is_sidechain else 0.0
     least = findings.threshold(len(memory.findings), memory.findings_floor, memory.clock) + penalty
     for one in findings.passages(text, least):
         _keep(memory, findings.told(one), one.category, one.weight - penalty, record, line, one.part)

@@ -11,6 +11,7 @@ CALLS = 24
 UNREAD = frozenset(
     {"Read", "Grep", "Glob", "LS", "ToolSearch", "Skill", "TaskList", "TaskGet", "TaskOutput", "BashOutput"}
 )
+AGENTS = frozenset({"Agent", "Task"})
 SILENT = frozenset({"TodoWrite", "TaskCreate", "TaskUpdate"})
 
 
@@ -77,7 +78,7 @@ def _call(memory: Memory, name: str, given: ToolInput) -> Call:
         return Call("ask")
     elif name == "ExitPlanMode":
         return _plan_call(memory, given.plan)
-    return Call("")
+    return Call("agent" if name in AGENTS else "")
 
 
 def _shell_call(command: str) -> Call:
@@ -170,7 +171,12 @@ def _checked(memory: Memory, call: Call, block: Block, record: Record, line: int
     memory.check = Check(call.detail, passed, memory.clock)
 
 
+def _reported(memory: Memory, call: Call, block: Block, record: Record, line: int) -> None:
+    files.reported(memory.files, tools.result_text(block), record.cwd or "")
+
+
 _WHEN_BACK = {
+    "agent": _reported,
     "ask": _answered,
     "plan": _approved,
     "commit": _committed,

@@ -69,3 +69,15 @@ def test_the_list_is_bounded() -> None:
         session.edit(f"src/{number}.py")
     assert len(session.state.files) == 40
     assert session.state.files[0] == "src/99.py"
+
+
+def test_files_that_a_subagent_reports_count() -> None:
+    """Whether its report comes back at once or as a notification."""
+    session = Transcript().call("Agent", description="Sort carts", prompt="…")
+    session.result(
+        "Done.\n\nFiles changed:\n\n- `src/cart.py`\n- `/home/ada/shop/src/till.py:12`\n\nSee `docs/a.md`."
+    )
+    session.person(
+        "<task-notification>\n<result>Added the tax to `src/tax.py`.</result>\n</task-notification>"
+    )
+    assert session.state.files == ("src/tax.py", "src/till.py", "src/cart.py")

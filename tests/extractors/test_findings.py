@@ -114,6 +114,14 @@ def test_neighbours_in_a_list_are_told_together() -> None:
     ) in session.insights
 
 
+def test_what_belongs_to_the_current_task_is_told_first() -> None:
+    """Of two findings of like weight, the one found since the task began."""
+    early = Finding("the till ignores vouchers", "learning", 5.0, 10, 1, "a")
+    late = Finding("receipts print twice", "learning", 4.5, 20, 2, "b")
+    assert select([early, late], 12) == [early, late]
+    assert select([early, late], 12, begun=15) == [late, early]
+
+
 def test_an_insight_names_its_record_and_line() -> None:
     """So that whoever doubts it can look."""
     session = Transcript().person("Why are totals wrong in the cart, please look")

@@ -66,6 +66,10 @@ def test_files_written_and_removed_are_named() -> None:
     assert shell.written_files("cat > src/a.py <<'EOF'\nx\nEOF") == ["src/a.py"]
     assert shell.written_files("cat <<EOF >> b.py\nx\nEOF") == ["b.py"]
     assert shell.written_files("sed -i 's/a/b/' c.py && ls") == ["c.py"]
+    assert shell.written_files("sed -i '' 's|a|b|g' c.py d.go") == ["c.py", "d.go"]
+    assert shell.written_files("sed -i -e 's/a/b/' \\\n -e 's/c/d/' c.py") == ["c.py"]
+    assert shell.written_files("grep -rl a . | xargs sed -i 's/a/b/'") == []
+    assert shell.written_files("grep -i a b.py") == []
     assert shell.written_files("go test > out.txt") == []
     assert shell.removed_files("rm -f src/a.py 'b.py' && ls") == ["src/a.py", "b.py"]
     assert shell.directory("cd /srv/shop && ls") == "/srv/shop"
