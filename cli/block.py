@@ -12,6 +12,7 @@ from flowd.cli.document import read_document, replace_document
 from flowd.config.errors import FlowdError
 from flowd.extractors.blocks import redacted
 from flowd.handoff.block import Block, FoundBlock, Violation
+from flowd.handoff.block_fields import OUTCOMES
 from flowd.handoff.block_find import blocks_in_markdown
 from flowd.handoff.block_migrate import Migrated, migrate
 
@@ -21,6 +22,7 @@ examples:
   flow block validate --json tasks/4.md     the same for programs
   flow block migrate notes.md               what the notes would become
   flow block migrate --write notes.md       write it; the old file stays beside it
+  flow block migrate --write --outcome completed notes.md     when the notes do not say how it ended
   flow block schema > block.schema.json     for editors
 """
 YAML_SUFFIXES = (".yaml", ".yml")
@@ -57,6 +59,7 @@ def add_parser(subparsers: Any) -> None:
     make.add_argument(
         "--write", action="store_true", help="write it into the file, keeping a backup beside it"
     )
+    make.add_argument("--outcome", choices=OUTCOMES, help="how it ended, when the notes do not say")
     make.add_argument("--json", action="store_true", help="print block, violations and doubts as JSON")
     make.set_defaults(run=migrate_file)
     operations.add_parser("schema", help="print the JSON schema of a block").set_defaults(run=print_schema)
@@ -76,7 +79,7 @@ def validate(arguments: argparse.Namespace) -> int:
 def migrate_file(arguments: argparse.Namespace) -> int:
     """Print the block that the notes become, or write it; 1 when it would break a rule."""
     file = Path(arguments.file)
-    migrated = migrate(read_document(file))
+    migrated = migrate(read_document(file), arguments.outcome)
     if migrated is None:
         raise FlowdError(f"{file} holds a block already", hint=f"check it: flow block validate {file}")
     if migrated.block == Block(outcome=migrated.block.outcome):
@@ -88,6 +91,11 @@ def migrate_file(arguments: argparse.Namespace) -> int:
     _print_doubts(migrated)
     if migrated.violations:
         return 1
+    if arguments.write and not migrated.is_outcome_stated:
+        raise FlowdError(
+            f"{file} does not say how the work ended",
+            hint="say it: --outcome completed|partial|failed|blocked",
+        )
     if arguments.write:
         _write(file, migrated)
     return 0

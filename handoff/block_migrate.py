@@ -33,14 +33,18 @@ class Migrated(NamedTuple):
     """The block that notes became, what is doubtful about it, and the document with its section inside."""
 
     block: Block
+    is_outcome_stated: bool
     violations: tuple[Violation, ...]
     doubts: tuple[str, ...]
     section: str
     document: str
 
 
-def migrate(text: str) -> Migrated | None:
-    """Return what the notes in *text* become, free of secrets, None when they hold a block already."""
+def migrate(text: str, outcome: Outcome | None = None) -> Migrated | None:
+    """Return what the notes in *text* become, free of secrets, None when they hold a block already.
+
+    *outcome* is a person's word on how it ended; without it the notes' own counts, and then a guess.
+    """
     text = text[:LARGEST_NOTES].replace("\r\n", "\n")
     if any(found.block for found in blocks_in_markdown(text)):
         return None
@@ -54,27 +58,25 @@ def migrate(text: str) -> Migrated | None:
     else:
         for passage in passages(notes):
             draft.take(passage)
-    outcome, doubts = _outcome(text, draft)
-    block = draft.block(outcome)
+    stated = outcome or _stated_outcome(text)
+    doubts = [] if stated else ["outcome: the notes state none; this one is a guess"]
+    block = draft.block(stated or ("partial" if draft["blockers"] else "completed"))
     violations = check_body(block_yaml(block), 1).violations
     comment = prompt_comment(draft.unplaced, doubts)
     section = f"```yaml\n{block_yaml(block)}```\n{comment}"
     document = _placed(text, section)
-    return Migrated(block, violations, (*doubts, *draft.unplaced), f"{HEADING}\n\n{section}", document)
+    return Migrated(
+        block, stated is not None, violations, (*doubts, *draft.unplaced), f"{HEADING}\n\n{section}", document
+    )
 
 
-def _outcome(text: str, draft: Draft) -> tuple[Outcome, list[str]]:
-    """Return the outcome that the notes state, else the one that fits what was found, with the doubt."""
+def _stated_outcome(text: str) -> Outcome | None:
     # An outcome says more than a status, wherever it stands.
     for _, said in sorted(_SAID.findall(text[:_HEAD]), key=lambda pair: pair[0].casefold()):
         for outcome, pattern in _OUTCOMES:
             if re.search(pattern, said, re.IGNORECASE):
-                return outcome, []
-    if draft["blockers"] and draft["suggested_next_steps"]:
-        return "partial", ["outcome: the notes state none; partial, because they name blockers"]
-    if draft["suggested_next_steps"] or draft["blockers"]:
-        return "completed", ["outcome: the notes state none; completed, though something is left to do"]
-    return "completed", ["outcome: the notes state none; completed, because nothing is left to do"]
+                return outcome
+    return None
 
 
 def _placed(text: str, section: str) -> str:

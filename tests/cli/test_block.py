@@ -108,8 +108,18 @@ def test_notes_without_anything_for_a_block_are_refused_rather_than_called_compl
     assert list(tmp_path.iterdir()) == [place]
 
 
+def test_a_guessed_outcome_is_not_written_until_a_person_says_it(tmp_path: Path) -> None:
+    place = file(tmp_path, NOTES.replace("Status: done\n", ""))
+    assert flow("migrate", place) == 0
+    with pytest.raises(FlowdError, match="does not say how the work ended"):
+        flow("migrate", "--write", place)
+    assert list(tmp_path.iterdir()) == [place]
+    assert flow("migrate", "--write", "--outcome", "completed", place) == 0
+    assert flow("validate", place) == 0
+
+
 def test_a_yaml_document_gets_its_block_beside_it(tmp_path: Path) -> None:
-    text = "goal: x\nnow: y\nnext:\n  - Measure\n"
+    text = "status: complete\ngoal: x\nnow: y\nnext:\n  - Measure\n"
     place = file(tmp_path, text, "note.yaml")
     assert flow("migrate", "--write", place) == 0
     assert place.read_text(encoding="utf-8") == text

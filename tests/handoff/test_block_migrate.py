@@ -158,9 +158,18 @@ def test_the_outcome_is_what_the_notes_state_or_what_fits(text: str, outcome: st
     assert block_of(text).outcome == outcome
 
 
-def test_an_outcome_that_is_not_stated_is_a_doubt() -> None:
-    assert migrated_from("## Next\n- Ask\n").doubts[0].startswith("outcome: the notes state none")
-    assert migrated_from("Status: done\n").doubts == ()
+def test_an_outcome_that_is_not_stated_is_a_guess_and_a_doubt() -> None:
+    guessed = migrated_from("## Next\n- Ask\n")
+    assert not guessed.is_outcome_stated
+    assert guessed.doubts == ("outcome: the notes state none; this one is a guess",)
+    stated = migrated_from("Status: done\n")
+    assert (stated.is_outcome_stated, stated.doubts) == (True, ())
+
+
+def test_a_persons_word_on_the_outcome_counts_more_than_the_notes() -> None:
+    migrated = migrate("Status: done\n## Blockers\n- No key for the service. Ask for one.\n", "failed")
+    assert migrated is not None
+    assert (migrated.block.outcome, migrated.is_outcome_stated, migrated.violations) == ("failed", True, ())
 
 
 def test_a_stated_outcome_that_lacks_what_it_demands_is_a_violation() -> None:
