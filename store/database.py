@@ -39,7 +39,7 @@ class Database:
         self._synchronous = "FULL" if durable else "NORMAL"
         self._local = threading.local()
         self._writing = threading.Lock()
-        self._all: list[sqlite3.Connection] = []
+        self._all: dict[sqlite3.Connection, threading.Thread] = {}
         self._all_guard = threading.Lock()
 
     def connection(self) -> sqlite3.Connection:
@@ -49,8 +49,9 @@ class Database:
             connection = self._open()
             self._local.connection = connection
             self._local.identity = _identity(self.path)
+            self._close_orphans()
             with self._all_guard:
-                self._all.append(connection)
+                self._all[connection] = threading.current_thread()
         elif _identity(self.path) != self._local.identity:
             # SQLite would go on writing into the file that is no longer there, and nobody would know.
             raise StoreError(
@@ -95,15 +96,24 @@ class Database:
         if connection is not None:
             self._local.connection = None
             with self._all_guard:
-                self._all.remove(connection)
+                self._all.pop(connection, None)
             connection.close()
 
     def close(self) -> None:
         """Close every connection that any thread opened."""
         with self._all_guard:
-            connections, self._all = self._all, []
+            connections, self._all = self._all, {}
         self._local = threading.local()
         for connection in connections:
+            connection.close()
+
+    def _close_orphans(self) -> None:
+        """Close what threads that died have left open."""
+        with self._all_guard:
+            orphans = [connection for connection, thread in self._all.items() if not thread.is_alive()]
+            for connection in orphans:
+                del self._all[connection]
+        for connection in orphans:
             connection.close()
 
     def _open(self) -> sqlite3.Connection:
