@@ -26,8 +26,8 @@ def run(arguments: argparse.Namespace) -> int:
         step.uninstall(paths, arguments)
     if arguments.hooks:
         return 0
-    print("what flowd remembers stays where it is; delete it yourself if you want it gone:")
-    for place in dict.fromkeys((paths.data_dir, paths.state_dir, paths.config_file)):
-        if place.exists():
-            print(f"  {place}")
+    left = [place for place in (paths.data_dir, paths.state_dir, paths.config_file) if place.exists()]
+    if left:
+        print("what flowd remembers stays where it is; delete it yourself if you want it gone:")
+        print("\n".join(f"  {place}" for place in dict.fromkeys(left)))
     return 0
