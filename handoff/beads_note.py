@@ -1,0 +1,127 @@
+"""The note flowd keeps in a Beads issue: one line per label, in a block of its own among other lines."""
+
+import re
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+from flowd.handoff.redaction import redact
+
+# What bd shows is read by people and models: a longer line helps neither.
+LINE_BYTES = 4000
+SHORTEST_LINE_BYTES = 60
+_BLOCK = re.compile(
+    r"^<!-- flowd (?P<at>\S+) -->\r?\n"
+    r"(?P<lines>(?:(?!<!-- flowd ).*\n)*?)"
+    r"<!-- /flowd -->(?=\r?$)",
+    re.MULTILINE,
+)
+_LABELS = (
+    "COMPLETED",
+    "KEY DECISIONS",
+    "IN PROGRESS",
+    "NEXT",
+    "BLOCKER",
+    "DISCOVERED",
+    "HANDOFF",
+    "PARALLEL_STATE",
+    "WORKERS",
+)
+_OWN_LINE = re.compile(rf"(?:{'|'.join(_LABELS)}): ")
+
+
+class BeadsNote(NamedTuple):
+    """What a stranger needs to go on, as of *at* (seconds since 1970)."""
+
+    at: float
+    completed: str
+    decisions: tuple[str, ...] = ()
+    in_progress: str = ""
+    next: tuple[str, ...] = ()
+    blockers: tuple[str, ...] = ()
+    discovered: tuple[str, ...] = ()
+    handoff: str = ""
+    parallel_state: str = ""
+    workers: tuple[str, ...] = ()
+
+
+class OwnBlock(NamedTuple):
+    """The newest block of flowd in an issue's notes, and the moment it tells of."""
+
+    at: str
+    text: str
+
+
+def note_lines(note: BeadsNote, line_bytes: int = LINE_BYTES) -> list[str]:
+    """Return the note as lines of at most *line_bytes* each, without a secret in them."""
+    told = {
+        "COMPLETED": _one_line([note.completed]) or "nothing yet",
+        "KEY DECISIONS": _one_line(note.decisions) or "none",
+        "IN PROGRESS": _one_line([note.in_progress]) or "nothing",
+        "NEXT": _one_line(note.next) or "not decided",
+        "BLOCKER": _one_line(note.blockers) or "none",
+        "DISCOVERED": _one_line(note.discovered),
+        "HANDOFF": _one_line([note.handoff]) or "none",
+        "PARALLEL_STATE": _one_line([note.parallel_state]),
+        "WORKERS": _one_line(note.workers),
+    }
+    return [_shortened(f"{label}: {text}", line_bytes) for label, text in told.items() if text]
+
+
+def block_text(note: BeadsNote, room_bytes: int) -> str | None:
+    """Return the note between its marks, its lines shortened until it has at most *room_bytes*, if it can."""
+    line_bytes = LINE_BYTES
+    while line_bytes >= SHORTEST_LINE_BYTES:
+        lines = [f"<!-- flowd {moment_text(note.at)} -->", *note_lines(note, line_bytes), "<!-- /flowd -->"]
+        text = "\n".join(lines)
+        if len(text.encode()) <= room_bytes:
+            return text
+        line_bytes //= 2
+    return None
+
+
+def own_block(notes: str) -> OwnBlock | None:
+    """Return the last block of flowd in *notes*; one that was torn apart is nobody's."""
+    found = list(_BLOCK.finditer(notes))
+    return OwnBlock(found[-1]["at"], found[-1][0]) if found else None
+
+
+def merged_notes(notes: str, block: str) -> str:
+    """Return *notes* with *block* in the place of flowd's last one, or at the end; all else stays."""
+    found = list(_BLOCK.finditer(notes))
+    if not found:
+        return f"{notes}\n{block}" if notes else block
+    *older, last = found
+    pieces, end = [], 0
+    for match in older:
+        foreign = "\n".join(_foreign_lines(match))
+        pieces += [notes[end : match.start()], foreign]
+        end = match.end() + (0 if foreign else _newline_after(notes, match.end()))
+    pieces += [notes[end : last.start()], "\n".join([block, *_foreign_lines(last)]), notes[last.end() :]]
+    return "".join(pieces)
+
+
+def moment_text(at: float) -> str:
+    """Return *at* as the marks tell it: later moments sort later."""
+    return datetime.fromtimestamp(at, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _foreign_lines(match: re.Match[str]) -> list[str]:
+    """Return what somebody else wrote between flowd's marks."""
+    return [line for line in match["lines"].split("\n")[:-1] if not _OWN_LINE.match(line)]
+
+
+def _newline_after(text: str, place: int) -> int:
+    return 2 if text.startswith("\r\n", place) else int(text.startswith("\n", place))
+
+
+def _one_line(parts: Iterable[str]) -> str:
+    joined = redact("; ".join(part for part in parts if part))
+    return " ".join("".join(letter if letter.isprintable() else " " for letter in joined).split())
+
+
+def _shortened(line: str, most_bytes: int) -> str:
+    data = line.encode()
+    if len(data) <= most_bytes:
+        return line
+    return data[: most_bytes - 3].decode(errors="ignore") + "…"
