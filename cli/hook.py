@@ -38,7 +38,8 @@ def main(socket_path: str, spool: str, event: str = "", origin: str = "") -> str
     if origin == "plugin" and settings_hook_is_there(event):
         return "left-to-settings"
     try:
-        answer = tell(socket_path, spool, b'{"verb":"hook","input":' + raw.replace(b"\n", b" ") + b"}\n")
+        head = f'{{"verb":"hook","at":{time.time():.3f},"input":'.encode()
+        answer = tell(socket_path, spool, head + raw.replace(b"\n", b" ") + b"}\n")
     except (OSError, LateError) as error:
         ring_after((START_BUDGET_S if starting else BUDGET_S) - LEAVING_S)
         why = "hung" if isinstance(error, LateError) else "away"

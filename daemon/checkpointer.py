@@ -22,15 +22,30 @@ class Checkpointer:
         self._places = places
 
     def make(
-        self, session_id: str, trigger: Trigger, batch: Batch, *, message: str = "", cwd: str = ""
+        self,
+        session_id: str,
+        trigger: Trigger,
+        batch: Batch,
+        *,
+        message: str = "",
+        cwd: str = "",
+        compactions_since: int = 0,
     ) -> None:
-        """Add the checkpoint of the session's present state to *batch*."""
+        """Add the checkpoint of the session's present state to *batch*.
+
+        A precompact that comes late stands for the compaction before the *compactions_since*; where
+        the transcript has already made that one, it stays.
+        """
         message = redact(message)[:MESSAGE_CHARACTERS]
         if self._pipeline.knows(session_id):
             state = self._pipeline.state(session_id)
         else:
             state = self._bare_state(session_id, cwd, message)
-        batch.facts.append(checkpoint_fact(state, trigger, moment(trigger, state), message))
+        if compactions_since:
+            index = state.compactions - compactions_since
+            batch.missed.append(checkpoint_fact(state, trigger, f"precompact:{index}", message))
+        else:
+            batch.facts.append(checkpoint_fact(state, trigger, moment(trigger, state), message))
 
     def make_missed(self, batch: Batch, since: float) -> None:
         """Add a precompact checkpoint for each compaction in *batch* after *since*.

@@ -36,7 +36,7 @@ class HookDesk:
     def take(self, request: Mapping[str, Any], answer: Answer) -> None:
         """Take one hook; *answer* is called with what it should print."""
         raw = request.get("input")
-        hook = hook_input(raw if isinstance(raw, dict) else {})
+        hook = hook_input(raw if isinstance(raw, dict) else {}, request.get("at"))
         if hook.hook_event_name == "SessionStart":
             self._starts.put((hook, answer))
         else:

@@ -7,7 +7,10 @@ import msgspec
 
 
 class HookInput(msgspec.Struct, frozen=True):
-    """The standard input of a hook, as far as flowd uses it."""
+    """The standard input of a hook, as far as flowd uses it.
+
+    ``at`` is when it was fired, 0 for just now: it may reach the daemon much later, and out of order.
+    """
 
     hook_event_name: str = ""
     session_id: str = ""
@@ -18,9 +21,11 @@ class HookInput(msgspec.Struct, frozen=True):
     reason: str = ""
     last_assistant_message: str = ""
     agent_transcript_path: str = ""
+    at: float = 0.0
 
 
-def hook_input(raw: Mapping[str, Any]) -> HookInput:
-    """Return the fields of *raw* that are text; anything else counts as missing."""
-    names = HookInput.__struct_fields__
-    return HookInput(**{name: raw[name] for name in names if isinstance(raw.get(name), str)})
+def hook_input(raw: Mapping[str, Any], at: object = 0.0) -> HookInput:
+    """Return the fields of *raw* that are text, fired *at* that time; anything else counts as missing."""
+    names = [name for name in HookInput.__struct_fields__ if name != "at"]
+    moment = float(at) if isinstance(at, (int, float)) else 0.0
+    return HookInput(at=moment, **{name: raw[name] for name in names if isinstance(raw.get(name), str)})

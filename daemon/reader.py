@@ -27,6 +27,7 @@ from flowd.extractors.session import StaleMemoryError
 from flowd.extractors.transcript_paths import TranscriptName, transcript_name
 from flowd.handoff.git_files import read_branch
 from flowd.store.facts import (
+    Compacted,
     Fact,
     SessionEnded,
     SessionState,
@@ -158,13 +159,26 @@ class Reader:
     def _keep_moment(self, hook: HookInput) -> None:
         trigger = HOOK_TRIGGERS.get(hook.hook_event_name)
         if hook.hook_event_name == "SessionEnd":
-            now = time.time()
-            self._pipeline.end(hook.session_id, now)
-            key = f"{hook.session_id}:ended:{now}"
-            self._batch.facts.append(Fact(key, hook.session_id, "", now, SessionEnded(hook.reason)))
+            at = hook.at or time.time()
+            self._pipeline.end(hook.session_id, at)
+            key = f"{hook.session_id}:ended:{at}"
+            self._batch.facts.append(Fact(key, hook.session_id, "", at, SessionEnded(hook.reason)))
         if trigger is not None:
             message = hook.last_assistant_message
-            self._checkpointer.make(hook.session_id, trigger, self._batch, message=message, cwd=hook.cwd)
+            since = self._compactions_since(hook) if trigger == "precompact" else 0
+            self._checkpointer.make(
+                hook.session_id, trigger, self._batch, message=message, cwd=hook.cwd, compactions_since=since
+            )
+
+    def _compactions_since(self, hook: HookInput) -> int:
+        """Return how many compactions the transcript tells of after *hook* was fired: it may come late."""
+        known = [*self._journal.facts_of_session(hook.session_id, "compacted"), *self._batch.facts]
+        keys = {
+            fact.key
+            for fact in known
+            if isinstance(fact.body, Compacted) and fact.session_id == hook.session_id and fact.at > hook.at
+        }
+        return len(keys) if hook.at else 0
 
     def _with_memory(self, session_id: str, action: Callable[[], None]) -> None:
         """Run *action*; when the session's memory is of an older format, rebuild it instead."""

@@ -41,4 +41,10 @@ def _read(file: Path) -> HookInput | None:
     except (OSError, ValueError) as error:
         log.warning("spooled_hook_dropped", file=file.name, error=str(error))
         return None
-    return hook_input(raw)
+    return hook_input(raw, _time_in(file.name))
+
+
+def _time_in(name: str) -> float:
+    """Return when the hook was fired, in seconds; its file's name begins with that, in nanoseconds."""
+    first = name.partition("-")[0]
+    return int(first) / 1e9 if first.isdecimal() else 0.0

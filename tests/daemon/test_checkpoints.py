@@ -29,9 +29,9 @@ def boundary(session: str = "s1", number: int = 1) -> bytes:
     return json.dumps(record).encode() + b"\n"
 
 
-def hook(following: "Following", event: str, **fields: str) -> None:
+def hook(following: "Following", event: str, at: float = 0.0, **fields: str) -> None:
     wanted = HookInput(
-        hook_event_name=event, session_id="s1", transcript_path=str(following.transcript), **fields
+        hook_event_name=event, session_id="s1", transcript_path=str(following.transcript), at=at, **fields
     )
     following.reader.on_hook(wanted, lambda: None)
 
@@ -55,6 +55,20 @@ def test_a_hook_that_fires_twice_for_one_compaction_makes_one_checkpoint(followi
     hook(following, "PreCompact")
     (kept,) = checkpoints(following, "precompact")
     assert kept.state.records == 2
+
+
+def test_a_hook_that_comes_after_its_boundary_is_the_same_checkpoint(following: "Following") -> None:
+    following.append(line(1))
+    following.append(boundary())
+    hook(following, "PreCompact", at=1000.0)
+    assert len(checkpoints(following, "precompact")) == 1
+
+
+def test_a_late_end_does_not_end_a_session_that_went_on(following: "Following") -> None:
+    following.append(line(1))
+    hook(following, "SessionEnd", at=1000.0)
+    (ended,) = following.facts("ended")
+    assert ended.at == 1000.0
 
 
 def test_a_boundary_without_a_hook_counts_as_a_missed_one(following: "Following") -> None:
