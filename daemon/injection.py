@@ -1,5 +1,6 @@
 """What a starting session is told, put together from core.db, the project and a person's words."""
 
+import os
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,11 +11,12 @@ import msgspec
 from flowd.daemon.status import phase_of
 from flowd.handoff.ages import age
 from flowd.handoff.briefing import Level, Told, render
+from flowd.handoff.disk import read_file
 from flowd.handoff.drift import Then, drift
 from flowd.handoff.errors import HandoffError
+from flowd.handoff.folder import Folder
 from flowd.handoff.git_files import read_branch
 from flowd.handoff.project import FOLDER, Project, resolve_project
-from flowd.handoff.yaml_file import load_handoff
 from flowd.store.database import Database
 from flowd.store.facts import Fact, Injected, SessionState, latest_activity
 from flowd.store.journal import Journal
@@ -104,12 +106,13 @@ def _trusted_file(
     journal: Journal, database: Database, root: str, said: Said
 ) -> tuple[Mapping[str, Any], str]:
     """Return handoff.yaml as far as it may be told, and a warning when some of it may not."""
-    if not (Path(root) / FOLDER).exists():
+    if not os.path.lexists(os.path.join(root, FOLDER)):
         return {}, ""
     try:
-        present = load_handoff(Path(root)) or {}
+        with Folder(Path(root)) as folder:
+            present = read_file(folder).mapping or {}
     except HandoffError as error:
-        return {}, f"flowd: {error}"
+        return {}, f"flowd: this project's .flow-guardian/handoff.yaml is not told to Claude: {error}"
     shown = ShownHandoffs(database).get(root)
     foreign = foreign_words(present, shown, said)
     if is_trusted(journal, root, shown, foreign):
