@@ -13,6 +13,9 @@ from flowd.config.errors import SettingsError
 Positive = Annotated[float, msgspec.Meta(gt=0)]
 Patterns = Annotated[tuple[str, ...], msgspec.Meta(description="regular expressions")]
 Count = Annotated[int, msgspec.Meta(ge=0)]
+AutomaticTrigger = Literal[
+    "precompact", "idle", "session-end", "design-end", "epic-start", "epic-end", "pre-finish"
+]
 CheckpointTrigger = Literal[
     "precompact",
     "idle",
@@ -54,6 +57,12 @@ class HandoffYaml(msgspec.Struct, frozen=True):
     debounce_s: Annotated[float, msgspec.Meta(ge=0)]
 
 
+class HandoffMarkdown(msgspec.Struct, frozen=True):
+    """Which checkpoints leave an automatic handoff in ~/.claude/handoffs."""
+
+    triggers: tuple[AutomaticTrigger, ...]
+
+
 class Idle(msgspec.Struct, frozen=True):
     """When a session counts as idle."""
 
@@ -64,6 +73,12 @@ class Inject(msgspec.Struct, frozen=True):
     """How much a starting session is told."""
 
     budget_bytes: Annotated[int, msgspec.Meta(ge=200, le=10_000)]
+
+
+class Tasks(msgspec.Struct, frozen=True):
+    """Where a project keeps task files with structured handoff blocks."""
+
+    globs: tuple[str, ...]
 
 
 class Sinks(msgspec.Struct, frozen=True):
@@ -126,8 +141,10 @@ class Settings(msgspec.Struct, frozen=True):
     store: Store
     watch: Watch
     handoff_yaml: HandoffYaml
+    handoff_markdown: HandoffMarkdown
     idle: Idle
     inject: Inject
+    tasks: Tasks
     sinks: Sinks
     beads: Beads
     agent_mail: AgentMail

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from flowd.config.paths import make_private_dir
-from flowd.handoff.encoding import directory_name, encode_path_v1
+from flowd.handoff.encoding import encode_path, encode_path_v1
 from flowd.handoff.errors import told_plainly
 
 SUFFIX = ".md"
@@ -63,7 +63,7 @@ def look_at(path: str) -> Filed | None:
 def directories_of(handoffs: str, *places: str) -> list[str]:
     """Return the existing handoff directories of *places*, the contract's own before those of its v1."""
     physical = [os.path.realpath(place) for place in places]
-    names = [directory_name(place) for place in physical] + [encode_path_v1(place) for place in physical]
+    names = [encode_path(place) for place in physical] + [encode_path_v1(place) for place in physical]
     directories = [os.path.join(handoffs, name) for name in dict.fromkeys(names)]
     return [directory for directory in directories if os.path.isdir(directory)]  # noqa: PTH112 answers, never raises
 
@@ -79,11 +79,11 @@ def add_file(directory: str, stem: str, text: str) -> str:
     raise AssertionError  # the count has no end
 
 
-def replace_file(path: str, text: str, modified_at: float | None = None) -> None:
-    """Replace the file at *path* by *text* at once, dated *modified_at* if given."""
+def replace_file(path: str, text: str, modified_ns: int | None = None) -> None:
+    """Replace the file at *path* by *text* at once, dated *modified_ns* if given."""
     with told_plainly("writing", path), _temporary(os.path.dirname(path), text) as temporary:
-        if modified_at is not None:
-            os.utime(temporary, (modified_at, modified_at))
+        if modified_ns is not None:
+            os.utime(temporary, ns=(modified_ns, modified_ns))
         os.rename(temporary, path)  # noqa: PTH104 strings are wanted
 
 

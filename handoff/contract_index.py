@@ -29,9 +29,9 @@ def index_path(directory: str) -> str:
     return os.path.join(os.path.dirname(directory), FOLDER, os.path.basename(directory) + SUFFIX)
 
 
-def write_index(directory: str, title: str, shelf: list[Shelved]) -> str:
+def write_index(directory: str, shelf: list[Shelved]) -> str:
     """Bring the index of *directory* up to date, made anew when missing; return its path."""
-    path, text = index_path(directory), index_text(title, shelf)
+    path, text = index_path(directory), index_text(os.path.basename(directory), shelf)
     if not Path(path).is_file() or decoded(read_bytes(path)) != text:
         replace_file(path, text)
     return path

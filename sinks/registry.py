@@ -2,8 +2,11 @@
 
 from flowd.config.live import LiveSettings
 from flowd.sinks.core_db import CoreDb
+from flowd.sinks.handoff_index import HandoffIndex
+from flowd.sinks.handoff_markdown import HandoffMarkdown
 from flowd.sinks.handoff_yaml import HandoffYaml
 from flowd.sinks.idle_timer import IdleTimer
+from flowd.sinks.knowledge import Knowledge
 from flowd.sinks.protocol import Sink
 from flowd.store.database import Database
 
@@ -14,4 +17,7 @@ def make_sinks(database: Database, settings: LiveSettings) -> tuple[Sink, ...]:
         CoreDb(database),
         HandoffYaml(database, settings),
         IdleTimer(database),
+        HandoffMarkdown(database, settings),
+        HandoffIndex(),
+        Knowledge(database),
     )

@@ -156,8 +156,57 @@ class WentIdle(msgspec.Struct, frozen=True, tag="idle"):
     minutes: int
 
 
+class HandoffTaken(msgspec.Struct, frozen=True, tag="handoff", omit_defaults=True):
+    """A handoff document lies in a project's directory, and this is what it says."""
+
+    path: str
+    modified_ns: int
+    size: int
+    purpose: str = ""
+    trigger: str = ""
+    is_auto: bool = False
+    open_items: tuple[str, ...] = ()
+    escalations: tuple[str, ...] = ()
+
+
+class HandoffWritten(msgspec.Struct, frozen=True, tag="handoff-written"):
+    """flowd writes an automatic handoff; one with another digest has been edited by someone.
+
+    ``digests`` keeps the one before as well: a crash between noting and writing must not make flowd's
+    own file look like another's.
+    """
+
+    path: str
+    digests: tuple[str, ...]
+
+
+class HandoffMoved(msgspec.Struct, frozen=True, tag="handoff-moved"):
+    """A handoff came from a directory whose name told more of its project than the present one."""
+
+    path: str
+    from_directory: str
+
+
+class HandoffResumed(msgspec.Struct, frozen=True, tag="handoff-resumed"):
+    """A session took up the work that a handoff describes."""
+
+    path: str
+
+
+class Acknowledged(msgspec.Struct, frozen=True, tag="acknowledged"):
+    """A person has seen these escalations of a handoff."""
+
+    path: str
+    reasons: tuple[str, ...]
+
+
 Body = (
     StateChanged
+    | HandoffTaken
+    | HandoffWritten
+    | HandoffMoved
+    | HandoffResumed
+    | Acknowledged
     | BlockFound
     | Checkpointed
     | WordsSaid
@@ -173,7 +222,16 @@ Body = (
 )
 
 # The newest fact of these kinds stands for all before it with the same key.
-REPLACING = (StateChanged, Checkpointed, WordsSaid, Trusted)
+REPLACING = (
+    StateChanged,
+    Checkpointed,
+    WordsSaid,
+    Trusted,
+    HandoffTaken,
+    HandoffWritten,
+    HandoffMoved,
+    Acknowledged,
+)
 
 
 class Fact(msgspec.Struct, frozen=True):

@@ -108,6 +108,18 @@ class Journal:
         """Return a project's latest facts of one kind, newest first."""
         return self._facts("kind = ? and project = ? order by at desc limit ?", (kind, project, most))
 
+    def facts_of_kind(self, kind: str) -> list[Fact]:
+        """Return all facts of one kind, newest first."""
+        return self._facts("kind = ? order by at desc", (kind,))
+
+    def projects(self) -> list[str]:
+        """Return every project that a session has worked in."""
+        with self._database.reading() as connection:
+            rows = connection.execute(
+                "select distinct project from flow_facts where kind = 'state' and project != ''"
+            ).fetchall()
+        return [project for (project,) in rows]
+
     def count_of_session(self, session_id: str) -> int:
         """Return how many facts are kept of a session."""
         with self._database.reading() as connection:

@@ -9,9 +9,9 @@ import pytest
 
 from flowd.handoff.contract import SIGNAL
 from flowd.handoff.contract_files import add_file, directories_of, handoff_files, replace_file
-from flowd.handoff.contract_index import Shelved, index_path, write_index
+from flowd.handoff.contract_index import Shelved, index_path
 from flowd.handoff.contract_reading import read_document
-from flowd.handoff.contract_shelf import shelve
+from flowd.handoff.contract_shelf import refresh_index, shelve
 from flowd.handoff.contract_text import CARRIED, Draft, carried_forward, render_draft
 from flowd.handoff.encoding import directory_name, encode_path_v1
 from flowd.handoff.errors import HandoffError
@@ -47,7 +47,7 @@ def test_the_contracts_one_liners_work_on_what_is_written(tmp_path: Path) -> Non
     directory = tmp_path / "handoffs" / "-work-shop"
     dated(Path(add_file(str(directory), "old", "# Handoff — 2026-01-01\n")), 1000.0)
     new = Path(add_file(str(directory), "0b5e4c1a", render_draft(DRAFT)))
-    write_index(str(directory), "/work/shop", [])
+    refresh_index(str(directory))
     assert shell('ls -t "$1"/ | head -1', directory) == new.name
     assert shell('ls -t "$1"/*.md | head -1', directory) == str(new)
     assert (
@@ -159,15 +159,14 @@ def test_the_index_lists_what_there_is_and_is_made_anew_when_missing(tmp_path: P
     directory = tmp_path / "-work-shop"
     text = render_draft(DRAFT._replace(purpose="a | b"))
     add_file(str(directory), "s", text)
-    shelf = [shelved for filed in handoff_files(str(directory)) if (shelved := shelve(filed))]
-    path = Path(write_index(str(directory), "/work/shop", shelf))
+    path = Path(refresh_index(str(directory)))
     assert path == Path(index_path(str(directory)))
     assert "| idle | a \\| b | s.md |" in path.read_text()
     kept = path.stat().st_mtime_ns
-    write_index(str(directory), "/work/shop", shelf)
+    refresh_index(str(directory))
     assert path.stat().st_mtime_ns == kept
     path.unlink()
-    assert Path(write_index(str(directory), "/work/shop", shelf)).is_file()
+    assert Path(refresh_index(str(directory))).is_file()
 
 
 def test_a_file_that_cannot_be_read_is_passed_over(tmp_path: Path) -> None:
