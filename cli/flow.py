@@ -21,6 +21,9 @@ VERBS = {
     "trust": "flowd.cli.trust",
     "thread": "flowd.cli.thread",
     "extract": "flowd.cli.extract",
+    "block": "flowd.cli.block",
+    "context": "flowd.cli.context",
+    "knowledge": "flowd.cli.knowledge",
 }
 
 

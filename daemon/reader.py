@@ -22,6 +22,7 @@ from flowd.daemon.recent import SESSIONS_SHOWN, RecentSessions
 from flowd.daemon.reconcile import Reconciler
 from flowd.daemon.store_gate import StoreGate
 from flowd.daemon.tailer import LineReader
+from flowd.daemon.task_files import TaskFiles
 from flowd.daemon.watcher import Watcher
 from flowd.extractors.session import StaleMemoryError
 from flowd.extractors.transcript_paths import TranscriptName, transcript_name
@@ -71,6 +72,7 @@ class Reader:
         hints: Hints,
         watcher: Watcher,
         on_commit: Callable[[int, Sequence[Fact]], None],
+        task_globs: Sequence[str] = (),
     ) -> None:
         self._root = projects_dir
         self._gate = gate
@@ -78,6 +80,8 @@ class Reader:
         self._hints = hints
         self._reconciler = Reconciler(projects_dir, watcher)
         self._branches = Branches(watcher)
+        self._task_globs = task_globs
+        self._tasks = TaskFiles(watcher, task_globs)
         self._on_commit = on_commit
         self._lines = LineReader()
         places = Places()
@@ -109,6 +113,7 @@ class Reader:
         for path in difference.missing:
             self._look(path)
         self._hints.put_backlog(difference.changed)
+        self._hints.put_backlog(self._tasks.roots)
         scan_s = time.monotonic() - started
         self.progress = self.progress._replace(
             transcripts=difference.seen,
@@ -131,6 +136,7 @@ class Reader:
         """Go on with a new watcher; to be run as a task of the hints."""
         self._reconciler = Reconciler(self._root, watcher)
         self._branches = Branches(watcher)
+        self._tasks = TaskFiles(watcher, self._task_globs)
         self.reconcile()
 
     def tell_idle(self, pause: Pause) -> None:
@@ -270,8 +276,12 @@ class Reader:
         if path.endswith("/HEAD"):
             for root in self._branches.roots_of(path):
                 self._pipeline.move_branch(read_branch(root), self.recent.at_work_in(root))
+        elif path.endswith(".md"):
+            self._batch.facts.extend(self._tasks.facts(path))
         elif self._root == path or self._root.startswith(path + "/"):
             self.reconcile()  # ``projects`` itself has just come into being
+        elif path in self._tasks.roots:
+            self._hints.put_backlog(self._tasks.scan(path))
         else:
             self._hints.put_backlog(self._reconciler.directory(path, self._known))
             self._look_below_if_gone(path)
@@ -404,3 +414,5 @@ class Reader:
         self.recent.put(state, lag_bytes, progress_at)
         if state.project and time.time() - latest_activity(state) < LIVE_S:
             self._branches.follow(state.project)
+            if self._tasks.follow(state.project):
+                self._hints.put_backlog([state.project])

@@ -183,7 +183,14 @@ class Supervisor:
 
     def _new_reader(self) -> Reader:
         projects = os.path.realpath(claude_dir(self.settings) / "projects")
-        self.reader = Reader(projects, self.gate, self.hints, self.watcher, self._on_commit)
+        self.reader = Reader(
+            projects,
+            self.gate,
+            self.hints,
+            self.watcher,
+            self._on_commit,
+            self.settings.current.tasks.globs,
+        )
         return self.reader
 
     def _new_worker(self, sink: Sink) -> SinkWorker:
