@@ -10,7 +10,7 @@ import msgspec
 
 from flowd.daemon.status import phase_of
 from flowd.handoff.ages import age
-from flowd.handoff.briefing import Level, Told, render
+from flowd.handoff.briefing import Level, Told, render, with_more
 from flowd.handoff.disk import read_file
 from flowd.handoff.drift import Then, drift
 from flowd.handoff.errors import HandoffError
@@ -20,12 +20,14 @@ from flowd.handoff.project import FOLDER, Project, resolve_project
 from flowd.store.database import Database
 from flowd.store.facts import Fact, Injected, SessionState, latest_activity
 from flowd.store.journal import Journal
+from flowd.store.knowledge_context import session_context
 from flowd.store.shown import ShownHandoffs
 from flowd.store.words import Said, foreign_words, is_trusted, words_of
 
 STATES_LOOKED_AT = 20
 SAME_START_S = 10.0
 OTHERS_SHOWN = 4
+LEAST_ROOM_BYTES = 200
 
 
 class Asked(NamedTuple):
@@ -65,11 +67,16 @@ def compose(database: Database, asked: Asked) -> Injection:
     told = _told(project, state, _person(present, said), said_at, _others(states, state, asked))
     if state and phase_of(state, asked.idle_after_s, asked.gone) == "unfinished":
         told = told._replace(age=f"{told.age}, left unfinished when its client was killed")
-    return Injection(
-        render(told, level=asked.level, budget_bytes=asked.budget_bytes, tags=asked.tags),
-        warning,
-        project.root,
-    )
+    text = render(told, level=asked.level, budget_bytes=asked.budget_bytes, tags=asked.tags)
+    return Injection(_with_knowledge(database, project.root, text, asked), warning, project.root)
+
+
+def _with_knowledge(database: Database, root: str, text: str, asked: Asked) -> str:
+    """Return *text* with what earlier tasks handed on, as far as the budget reaches."""
+    room = asked.budget_bytes - len(text.encode()) - 1
+    if room < LEAST_ROOM_BYTES:
+        return text
+    return with_more(text, session_context(database, root, room).strip("\n"))
 
 
 def once(database: Database, asked: Asked, injection: Injection) -> bool:

@@ -48,6 +48,15 @@ def render(told: Told, *, level: Level = "L1", budget_bytes: int = 2048, tags: b
     return frame[0] + body.strip("\n") + frame[1] if body else ""
 
 
+def with_more(text: str, more: str) -> str:
+    """Return *text* with *more* added at its end, inside the tags if it has them."""
+    end = f"\n</{TAG}>"
+    if not more:
+        return text
+    body = text.removesuffix(end)
+    return f"{body}\n{more}{end if body != text else ''}"
+
+
 def _pieces(told: Told, level: Level) -> list[tuple[int, int, str]]:
     """Return (place in the text, priority, line) in reading order; small priorities stay longest."""
     depth = LEVELS.index(level)

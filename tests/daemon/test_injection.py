@@ -4,6 +4,7 @@ import json
 import time
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from flowd.daemon.injection import Asked, Injection, compose, hook_output, once
@@ -141,3 +142,26 @@ def test_a_hook_prints_one_json_object_or_nothing() -> None:
     answer = json.loads(hook_output(Injection("told", "warned")))
     assert answer["hookSpecificOutput"] == {"hookEventName": "SessionStart", "additionalContext": "told"}
     assert answer["systemMessage"] == "warned"
+
+
+def test_what_earlier_tasks_handed_on_is_told_within_the_budget(database: Database, project: Path) -> None:
+    """A block that a session wrote here follows the state, inside the tags, when there is room."""
+    from flowd.extractors.blocks import task_file_facts
+    from flowd.sinks.knowledge import Knowledge
+
+    block = (
+        "# Task 7: Cart\n\n## Handoff\n\n```yaml\noutcome: completed\nfiles_created:\n"
+        "  - path: src/cart.py\n    purpose: The cart\n    lines: all\ngotchas:\n"
+        "  - issue: Totals round down\n    discovered_in: tests\n    mitigation: Use Decimal\n"
+        "    severity: high\n```\n"
+    )
+    remember(database, project, "s1", goal="Latest work")
+    (fact,) = task_file_facts(block, str(project / "tasks" / "7.md"), str(project), 1.0)
+    sink = Knowledge(database)
+    sink.accept(msgspec.structs.replace(fact, session_id="s1", seq=9))
+    sink.flush()
+    text = told(database, project)
+    assert "Totals round down: Use Decimal" in text
+    assert text.endswith("</flow-guardian-context>")
+    assert len(text.encode()) <= 2048
+    assert "Totals round down" not in told(database, project, budget_bytes=500)
