@@ -77,7 +77,7 @@ def _user(memory: Memory, record: Record, line: int) -> None:
     elif is_interruption(record):
         memory.turn.interrupted = True
     elif isinstance(content, str) and (report := notified(content)):
-        files.reported(memory.files, report, record.cwd or "")
+        turns.report(memory, report, record, line)
     else:
         _prompted(memory, record, line)
 
@@ -97,17 +97,21 @@ def _other(memory: Memory, record: Record, line: int) -> None:
         elif record.subtype == "turn_duration" and memory.turn.reply and not memory.calls:
             memory.turn.ended = True
     elif kind == "queue-operation":
-        _queue(memory, record)
+        _queue(memory, record, line)
     elif kind in ("ai-title", "custom-title"):
         title = record.custom_title or record.ai_title
         memory.title = cut(plain(redact(title)), 120) if title else memory.title
 
 
-def _queue(memory: Memory, record: Record) -> None:
+def _queue(memory: Memory, record: Record, line: int) -> None:
     if record.operation == "enqueue" and record.content:
         if not record.content.startswith(("<", "/")):
             memory.queued = [*memory.queued, cut(plain(redact(record.content)), 300)][-QUEUE:]
     elif record.operation == "popAll":
         memory.queued = []
     else:
-        memory.queued = memory.queued[1:]
+        taken, memory.queued = memory.queued[:1], memory.queued[1:]
+        if (
+            record.operation == "remove" and taken
+        ):  # heard in the middle of a turn, in some clients with no other trace
+            turns.prompt(memory, taken[0], record, line)

@@ -1,5 +1,6 @@
 """Words that tell a sentence worth keeping from the rest of what an assistant writes."""
 
+import re
 from collections import defaultdict
 from dataclasses import dataclass
 
@@ -91,7 +92,13 @@ FILLERS = (
     "great",
     "perfect",
     "excellent",
-    "good ",
+    "good idea",
+    "good call",
+    "good question",
+    "good point",
+    "good catch",
+    "good news",
+    "good progress",
     "you're ",
     "acknowledged",
     "no response requested",
@@ -140,6 +147,12 @@ VAGUE = (
 )
 # Thinking aloud: what is said here is taken back in the next breath.
 MUSINGS = ("wait,", "Wait,", "no wait", "et me re-", "Hmm", "... no,", "Ah, ")
+# A word of applause before what is said.
+APPLAUSE = re.compile(
+    r"^(?:good|great|nice|perfect|excellent|okay|ok|right|yes)(?: (?:insight|idea|call|point|catch|news))?"
+    r"\s*[-—–:,!]+\s+(?=\S)",
+    re.IGNORECASE,
+)
 # Lines that say no more than that a list comes.
 GENERIC_LEADS = (
     "summary",

@@ -4,7 +4,7 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-from flowd.extractors.cues import CUES, FILLER_STARTS, FILLERS, GENERIC_LEADS, MUSINGS, VAGUE
+from flowd.extractors.cues import APPLAUSE, CUES, FILLER_STARTS, FILLERS, GENERIC_LEADS, MUSINGS, VAGUE
 from flowd.extractors.redaction import redact
 from flowd.extractors.text import Piece, cut_at_sentence, pieces, plain, sentences
 
@@ -144,7 +144,7 @@ def _passages(text: str) -> list[str]:
     """Return the passages of a paragraph that say something, each short enough for one finding."""
     found: list[str] = []
     passage = ""
-    for sentence in sentences(text):
+    for sentence in sentences(APPLAUSE.sub("", text, count=1) if text[0] in "GgNnPpEeOoRrYy" else text):
         if _is_filler(sentence):
             continue
         longer = f"{passage} {sentence}" if passage else sentence

@@ -1,5 +1,6 @@
 """Insights: the weightiest findings, without repetition, neighbours told together."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from flowd.extractors.findings import LENGTH, Finding, worth
@@ -12,6 +13,7 @@ from flowd.store.facts import Insight
 KEPT = 12
 LIKENESS = 0.55
 CURRENT = 1.0
+NEAR = 2
 
 
 def describe(memory: Memory, place: Place) -> dict[str, Any]:
@@ -19,7 +21,7 @@ def describe(memory: Memory, place: Place) -> dict[str, Any]:
     begun = memory.requests[-1].at if memory.requests else 0
     chosen = [
         Insight(one.category, local(one.text, place), one.record, one.line)
-        for one in select(memory.findings, KEPT, begun)
+        for one in select(memory.findings, KEPT, begun, memory.findings_aside)
     ]
     return {
         "insights": tuple(chosen),
@@ -28,11 +30,14 @@ def describe(memory: Memory, place: Place) -> dict[str, Any]:
     }
 
 
-def select(findings: list[Finding], limit: int, begun: int = 0) -> list[Finding]:
-    """Return the weightiest findings, those of the task *begun* last before others, none told twice."""
+def select(
+    findings: list[Finding], limit: int, begun: int = 0, aside: Sequence[Finding] = ()
+) -> list[Finding]:
+    """Return the weightiest findings, those of the task *begun* last first, those *aside* at the end."""
     chosen: list[Finding] = []
     vocabulary: list[set[str]] = []
-    for one in sorted(findings, key=lambda one: -(worth(one) + CURRENT * (one.at >= begun))):
+    ranked = sorted(findings, key=lambda one: -(worth(one) + CURRENT * (one.at >= begun)))
+    for one in [*ranked, *aside]:
         words = content_words(one.text)
         if any(alike(words, other, LIKENESS) for other in vocabulary):
             continue
@@ -47,7 +52,7 @@ def select(findings: list[Finding], limit: int, begun: int = 0) -> list[Finding]
 def _joins_neighbour(one: Finding, chosen: list[Finding]) -> bool:
     """Tell *one* together with the neighbour it stood next to, when both fit into one insight."""
     for index, other in enumerate(chosen):
-        if other.at != one.at or abs(other.part - one.part) != 1:
+        if other.record != one.record or other.at != one.at or abs(other.part - one.part) > NEAR:
             continue
         first, second = (other, one) if other.part < one.part else (one, other)
         lead = first.text.partition(": ")[0] + ": "

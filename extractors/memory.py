@@ -78,6 +78,7 @@ class Memory(msgspec.Struct):
     files: Files = msgspec.field(default_factory=Files)
     findings: list[Finding] = []
     findings_floor: float = 0.0
+    findings_aside: list[Finding] = []
     clock: int = 0
 
     def todo_list(self) -> list[Task]:

@@ -2,7 +2,7 @@
 
 import re
 
-from flowd.extractors import choices, findings, plans
+from flowd.extractors import choices, files, findings, plans
 from flowd.extractors.listing import listed
 from flowd.extractors.memory import Memory, Said, Turn
 from flowd.extractors.records import Record
@@ -15,8 +15,11 @@ LONGEST_PROMPT = 2000
 REPLY_HEAD = 2400
 REPLY_TAIL = 1800
 LABEL = 160
-# What a subagent says weighs less than what the session itself says.
-ASIDE = 3.0
+# What a subagent says has to weigh much, and stands behind what the session itself says.
+ASIDE = 10
+LIGHTEST_ASIDE = 4.5
+FEW = 10
+LIGHTEST = 0.9
 PROMISES = 5
 SHORTEST_REQUEST_WORDS = 4
 
@@ -53,12 +56,10 @@ def prompt(memory: Memory, words: str, record: Record, line: int) -> None:
 
 def reply(memory: Memory, text: str, record: Record, line: int) -> None:
     """Take an assistant's text into the turn, and what is worth keeping into the findings."""
-    penalty = ASIDE if record.is_sidechain else 0.0
-    least = findings.threshold(len(memory.findings), memory.findings_floor, memory.clock) + penalty
-    for one in findings.passages(text, least):
-        _keep(memory, findings.told(one), one.category, one.weight - penalty, record, line, one.part)
     if record.is_sidechain:
+        _look_aside(memory, text, record, line)
         return
+    _look_through(memory, text, record, line)
     turn = memory.turn
     turn.reply = text if len(text) <= REPLY_HEAD + REPLY_TAIL else _ends(text)
     turn.settled = False
@@ -74,6 +75,12 @@ def reply(memory: Memory, text: str, record: Record, line: int) -> None:
         _promise(memory, listed(text))
     if not memory.restated:
         memory.restated = cut(next(iter(sentences(_flat(redact(_head(text, LONGEST_PROMPT))))), ""), 200)
+
+
+def report(memory: Memory, text: str, record: Record, line: int) -> None:
+    """Take what a subagent reports: the files it edited, what it learnt."""
+    files.reported(memory.files, text, record.cwd or "")
+    _look_aside(memory, text, record, line)
 
 
 def settle(memory: Memory) -> None:
@@ -128,6 +135,41 @@ def _keep(
     one = findings.Finding(text, category, weight, memory.clock, line, record.uuid or "", part)
     floor = findings.keep(memory.findings, one)
     memory.findings_floor = memory.findings_floor if floor is None else floor
+
+
+def _look_through(memory: Memory, text: str, record: Record, line: int) -> None:
+    """Keep the findings of a reply; while there are few, put light ones about the code aside."""
+    least = findings.threshold(len(memory.findings), memory.findings_floor, memory.clock)
+    is_poor = len(memory.findings) < FEW
+    for one in findings.passages(text, LIGHTEST if is_poor else least):
+        if one.weight >= least:
+            _keep(memory, findings.told(one), one.category, one.weight, record, line, one.part)
+        elif "`" in one.text:
+            _put_aside(memory, one, record, line)
+
+
+def _look_aside(memory: Memory, text: str, record: Record, line: int) -> None:
+    """Put the weighty findings of what a subagent says aside."""
+    for one in findings.passages(text, LIGHTEST_ASIDE):
+        _put_aside(memory, one, record, line)
+
+
+def _put_aside(memory: Memory, one: findings.Passage, record: Record, line: int) -> None:
+    """Keep *one* among the few findings that are told when there is nothing better to tell."""
+    aside = memory.findings_aside
+    if len(aside) < ASIDE or one.weight > aside[-1].weight:
+        found = (
+            findings.told(one),
+            one.category,
+            one.weight,
+            memory.clock,
+            line,
+            record.uuid or "",
+            one.part,
+        )
+        memory.findings_aside = sorted([*aside, findings.Finding(*found)], key=lambda kept: -kept.weight)[
+            :ASIDE
+        ]
 
 
 def _promise(memory: Memory, steps: list[str]) -> None:

@@ -172,7 +172,7 @@ def _checked(memory: Memory, call: Call, block: Block, record: Record, line: int
 
 
 def _reported(memory: Memory, call: Call, block: Block, record: Record, line: int) -> None:
-    files.reported(memory.files, tools.result_text(block), record.cwd or "")
+    turns.report(memory, tools.result_text(block), record, line)
 
 
 _WHEN_BACK = {

@@ -130,6 +130,23 @@ def test_an_insight_names_its_record_and_line() -> None:
     assert (found.record, found.line) == ("record-2", 2)
 
 
+def test_a_session_with_little_to_tell_tells_lighter_things() -> None:
+    """Plain statements about the code, without the applause before them, behind all else."""
+    session = Transcript().person("Find out where the till rounds its totals")
+    session.assistant("Good - `Till.round` rounds each of the totals half up in `till.py`. Let me look on.")
+    assert session.insights[-1] == "Till.round rounds each of the totals half up in till.py."
+
+
+def test_light_things_are_not_told_once_there_is_enough() -> None:
+    """They would be noise."""
+    session = Transcript().person("Find out where the till rounds its totals")
+    for number in range(14):
+        place = f"room{number} shelf{number} crate{number} box{number}"
+        session.assistant(f"The issue is that {place} silently ignores vouchers because of a bad default.")
+    session.assistant("`Till.round` rounds half up in `till.py`.")
+    assert not any("Till.round" in one for one in session.insights)
+
+
 def test_a_subagents_learnings_count_less_than_the_sessions_own() -> None:
     """But they count."""
     session = Transcript().person("Why are totals wrong in the cart, please look")

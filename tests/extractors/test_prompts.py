@@ -64,6 +64,14 @@ def test_a_prompt_queued_while_busy_counts_once() -> None:
     assert session.insights.count("The user asked: Also sort the cart by price") == 1
 
 
+def test_a_prompt_heard_in_the_middle_of_a_turn_counts() -> None:
+    """Some clients leave no other trace of it than that it left the queue."""
+    session = Transcript().person("Show the cart total in the header").assistant("Summing.", "tool_use")
+    session.add("queue-operation", operation="enqueue", content="note: vouchers have no price at all")
+    session.add("queue-operation", operation="remove")
+    assert "The user asked: note: vouchers have no price at all" in session.state.decisions
+
+
 def test_a_prompt_that_waits_in_the_queue_is_a_next_step() -> None:
     """Until the client takes it from the queue."""
     session = Transcript().person("Show the cart total in the header")

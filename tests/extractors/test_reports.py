@@ -5,7 +5,7 @@ from flowd.extractors.reports import edited_in, notified
 
 def test_listed_and_mentioned_edits_are_found() -> None:
     """A path that is only pointed at is no edit."""
-    report = "## Files touched\n\n- `src/a.py` (new)\n- `src/b.py`\n\nFixed sums in `src/c.py:10`. See `docs/d.md`."
+    report = "## Files touched\n\n- `src/a.py` (new)\n- `src/b.py`\n\nFixed `src/c.py:10`. See `docs/d.md`."
     assert edited_in(report) == ["src/a.py", "src/b.py", "src/c.py"]
 
 
