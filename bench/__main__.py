@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from functools import partial
 
-from bench import catch_up, latency, live_sessions, resting, status_round_trip
+from bench import catch_up, hooks, latency, live_sessions, resting, status_round_trip
 from bench.progress import Progress
 from bench.table import Row, render
 
@@ -16,6 +16,7 @@ Measure = Callable[..., list[Row]]
 GROUPS: dict[str, Measure] = {
     "latency": latency.rows,
     "status": status_round_trip.rows,
+    "hooks": hooks.rows,
     "resting": resting.rows,
     "catch-up": catch_up.rows,
     "live-sessions": live_sessions.rows,
