@@ -2,9 +2,8 @@
 
 import re
 
-from flowd.extractors.text import pieces, plain
-
 MOST = 20
+ITEMS = ("- ", "* ", "• ")
 
 _RESULT = re.compile(r"<result>(.*?)(?:</result>|\Z)", re.DOTALL)
 _PATH = re.compile(r"`([\w./@+~-]*/[\w.@+-]*\.\w{1,8})(?::\d[\d-]*)?`")
@@ -26,11 +25,11 @@ def edited_in(report: str) -> list[str]:
     """Return the paths that *report* lists as edited files, or says that it edited."""
     found: list[str] = []
     inside = False
-    for piece in pieces(report):
-        if piece.is_item and inside:
-            found += _PATH.findall(piece.text)[:1]
+    for line in report.split("\n"):
+        if not line or line.isspace():
             continue
-        inside = _HEADING.search(plain(piece.text)) is not None
-        if _EDITING.search(piece.text):
-            found += _PATH.findall(piece.text)[:1]
+        is_item = line.lstrip()[:2] in ITEMS
+        inside = inside if is_item else "ile" in line and _HEADING.search(line) is not None
+        if "/" in line and "`" in line and ((inside and is_item) or _EDITING.search(line)):
+            found += _PATH.findall(line)[:1]
     return list(dict.fromkeys(found))[:MOST]

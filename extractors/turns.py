@@ -149,7 +149,9 @@ def _look_through(memory: Memory, text: str, record: Record, line: int) -> None:
 
 
 def _look_aside(memory: Memory, text: str, record: Record, line: int) -> None:
-    """Put the weighty findings of what a subagent says aside."""
+    """Put the weighty findings of what a subagent says aside, while there are few others."""
+    if len(memory.findings) >= FEW:
+        return
     for one in findings.passages(text, LIGHTEST_ASIDE):
         _put_aside(memory, one, record, line)
 
