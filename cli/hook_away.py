@@ -1,6 +1,6 @@
 """The hook program without a daemon: what must not be lost goes to disk, children do the rest.
 
-Part of hook.py, beside which it lies and whose functions it uses; never imported by flowd.
+Part of hook_program.py, beside which it lies and whose functions it uses; never imported by flowd.
 """
 
 import _signal  # type: ignore[import-not-found]
@@ -8,7 +8,12 @@ import posix
 import sys
 import time
 
-from __main__ import LateError, make_folder, read_all, write_all
+from hook_program import (  # type: ignore[import-not-found]
+    LateError,
+    make_folder,
+    read_all,
+    write_all,
+)
 
 # These only tell of what the transcript tells as well.
 DISPENSABLE = ("UserPromptSubmit", "SubagentStop", "PostCompact")
