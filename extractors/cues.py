@@ -144,6 +144,7 @@ VAGUE = (
     "And ",
     "My take",
     "Considered",
+    "Otherwise",
 )
 # Thinking aloud: what is said here is taken back in the next breath.
 MUSINGS = ("wait,", "Wait,", "no wait", "et me re-", "Hmm", "... no,", "Ah, ")

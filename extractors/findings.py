@@ -148,6 +148,8 @@ def _passages(text: str) -> list[str]:
         if _is_filler(sentence):
             continue
         longer = f"{passage} {sentence}" if passage else sentence
+        if passage and sentence.endswith((":", ":**")):
+            continue
         if len(longer) > LENGTH and passage:
             found.append(passage)
             longer = sentence
@@ -159,5 +161,7 @@ def _is_filler(sentence: str) -> bool:
     """Tell whether a sentence announces, comments or leads in, and says nothing that lasts."""
     start = sentence[:24].lower().lstrip("*_")
     if start[:3] in FILLER_STARTS and start.startswith(FILLERS):
+        return True
+    if " let me " in sentence or ", I'll " in sentence:
         return True
     return sentence.endswith((":", ":**")) and len(sentence) < LONGEST_LEAD

@@ -27,8 +27,11 @@ DIRECTIVES = frozenset(
     "don't not no never only just instead use keep should must ignore skip let's lets without rather "
     "prefer want always make remove revert concerned need also separate".split()
 )
+# A list item that says what was done is a statement; others are often mere names.
+_CHANGE = re.compile(r"\W*\d?\W*[A-Z]\w+ed\b")
 _QUESTION = re.compile(
-    r"(?:what|why|how|when|where|who|is|are|does|do|did|can you (?:explain|tell|show))\b.*\?\W*$",
+    r"^(?:what|why|how|when|where|who|is|are|does|do|did|can you (?:explain|tell|show))\b.*\?\W*$"
+    r"|\bwhy (?:are|do|did|is) (?:we|you|it)\b",
     re.IGNORECASE,
 )
 
@@ -144,7 +147,7 @@ def _look_through(memory: Memory, text: str, record: Record, line: int) -> None:
     for one in findings.passages(text, LIGHTEST if is_poor else least):
         if one.weight >= least:
             _keep(memory, findings.told(one), one.category, one.weight, record, line, one.part)
-        elif "`" in one.text:
+        elif "`" in one.text and (not one.piece.is_item or _CHANGE.match(one.text)):
             _put_aside(memory, one, record, line)
 
 
@@ -195,8 +198,8 @@ def _request(memory: Memory, told: str, record: Record, line: int) -> None:
     if is_first or not memory.turn.interrupted:
         memory.requests = [*memory.requests, said][-REQUESTS:]
     weight = 3.0 + min(2.0, len(set(told.lower().split()) & DIRECTIVES)) + memory.turn.interrupted
-    if _QUESTION.match(told):
-        weight -= 2.0
+    if _QUESTION.search(told) and not is_first:
+        return
     text = f"The user asked: {cut_at_sentence(told, findings.LENGTH - 20)}"
     note(memory, text, "context" if is_first else "decision", weight, record, line)
 

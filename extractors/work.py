@@ -135,6 +135,8 @@ def _failed(memory: Memory, call: Call, text: str, record: Record, line: int) ->
 def _answered(memory: Memory, call: Call, block: Block, record: Record, line: int) -> None:
     memory.open_question = ""
     for question, answer in tools.answers_of(record.tool_use_result).items():
+        if answer.rstrip().endswith("?"):  # asked back: nothing is decided yet
+            continue
         asked = cut(plain(redact(question)), 180)
         text = f"{asked} The user answered: {plain(redact(answer))}"
         turns.note(memory, text, "decision", 8.0, record, line)

@@ -92,14 +92,13 @@ def test_a_refusal_without_a_reason_says_what_was_refused() -> None:
     assert "The user refused this step: Read the passwords file" in session.state.decisions
 
 
-def test_a_question_of_the_person_weighs_less_than_an_order() -> None:
-    """Orders come first among the insights."""
+def test_a_question_of_the_person_decides_nothing() -> None:
+    """Only what they order is among the insights."""
     session = Transcript().person("Round the total in the cart page").assistant("Rounded.")
     session.person("how does the till round its totals?").assistant("It does not.")
     session.person("Don't round in the till, only in the cart")
-    asked = [one for one in session.insights if one.startswith("The user asked")]
-    assert asked[0] == "The user asked: Don't round in the till, only in the cart"
-    assert "The user asked: how does the till round its totals?" not in asked[:2]
+    assert session.insights[0] == "The user asked: Don't round in the till, only in the cart"
+    assert "The user asked: how does the till round its totals?" not in session.insights
 
 
 def test_an_approved_plan_is_a_decision() -> None:
@@ -111,3 +110,11 @@ def test_an_approved_plan_is_a_decision() -> None:
         .result()
     )
     assert session.state.decisions == ("The user approved the plan: Totals",)
+
+
+def test_a_question_asked_back_decides_nothing() -> None:
+    """The person wants to know more first."""
+    session = Transcript().person("Round the total in the cart page")
+    session.call("AskUserQuestion", questions=[{"question": "Round half up?"}])
+    session.result("answered", answers={"Round half up?": "what do shops do?"})
+    assert session.state.decisions == ()
