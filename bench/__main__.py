@@ -8,8 +8,8 @@ from collections.abc import Callable
 from functools import partial
 
 from bench import catch_up, hooks, latency, live_sessions, resting, status_round_trip
-from bench.progress import Progress
 from bench.table import Row, render
+from flowd.config.progress import Progress
 
 Measure = Callable[..., list[Row]]
 

@@ -9,10 +9,10 @@ import time
 from pathlib import Path
 
 from bench.measure import peak_mb, run_measured, spread
-from bench.progress import Progress
 from bench.table import Row
 from bench.transcripts import conversation, lay_out
 from bench.world import World
+from flowd.config.progress import Progress
 
 MEGABYTES, QUICK_MEGABYTES = 300, 60
 ROUNDS, QUICK_ROUNDS = 3, 2

@@ -9,9 +9,9 @@ from pathlib import Path
 import msgspec
 
 from bench.measure import spread
-from bench.progress import Progress
 from bench.table import Row, ratio_row, render
 from bench.transcripts import conversation
+from flowd.config.progress import Progress
 from flowd.extractors.protocol import Place
 from flowd.extractors.records import Decoded, decode_lines
 from flowd.extractors.session import SessionMemory

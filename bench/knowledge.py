@@ -7,8 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from bench.measure import spread
-from bench.progress import Progress
 from bench.table import Row, limit_row
+from flowd.config.progress import Progress
 from flowd.handoff.block import Block, FoundBlock, Gotcha, Level, Pattern, Task
 from flowd.handoff.block_find import blocks_in_markdown
 from flowd.handoff.block_ids import digest, stable_id

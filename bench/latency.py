@@ -11,10 +11,10 @@ from pathlib import Path
 
 from bench.inotify import IN_MODIFY, IN_MOVED_TO, Inotify
 from bench.measure import Spread, spread
-from bench.progress import Progress
 from bench.table import Row, limit_row, ratio_row
 from bench.transcripts import Laid, conversation, lay_out, line, made_out_to
 from bench.world import World
+from flowd.config.progress import Progress
 
 PROJECTS = 100
 ROUNDS, QUICK_ROUNDS = 400, 120

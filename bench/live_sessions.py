@@ -7,10 +7,10 @@ import sys
 import time
 
 from bench.measure import spread, usage_of
-from bench.progress import Progress
 from bench.table import Row, ratio_row
 from bench.transcripts import Laid, conversation, lay_out, line, made_out_to
 from bench.world import World
+from flowd.config.progress import Progress
 
 SESSIONS, LINES_A_SECOND = 200, 20
 WINDOW_S, QUICK_WINDOW_S = 5, 3

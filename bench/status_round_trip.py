@@ -9,10 +9,10 @@ import time
 from pathlib import Path
 
 from bench.measure import Spread, spread
-from bench.progress import Progress
 from bench.table import Row, limit_row, ratio_row
 from bench.transcripts import conversation, lay_out
 from bench.world import World
+from flowd.config.progress import Progress
 
 SESSIONS = 60
 ROUNDS, QUICK_ROUNDS = 2000, 500

@@ -1,10 +1,17 @@
 """``flowd start``."""
 
 import argparse
+import time
 from typing import Any
 
 from flowd.cli.service import Started, start
-from flowd.config.paths import resolve_paths
+from flowd.config.errors import NotRunningError
+from flowd.config.paths import Paths, resolve_paths
+from flowd.config.progress import Progress
+from flowd.daemon.control_client import ask
+from flowd.daemon.lock import control_socket
+
+LOOK_S = 0.1
 
 
 def add_parser(subparsers: Any) -> None:
@@ -17,7 +24,26 @@ def add_parser(subparsers: Any) -> None:
 
 def run(_: argparse.Namespace) -> int:
     """Start flowd, or say that it runs already."""
-    result = start(resolve_paths())
+    paths = resolve_paths()
+    result = start(paths)
     word = "started" if result.how is Started.NOW else "is already running"
-    print(f"flowd {word} (pid {result.pid})")
+    print(f"flowd {word} (pid {result.pid})", flush=True)
+    watch_catch_up(paths)
     return 0
+
+
+def watch_catch_up(paths: Paths) -> None:
+    """Show on a terminal how far the reading of older transcripts is; Ctrl-C leaves it to itself."""
+    progress, most = Progress(), 0
+    try:
+        while progress.shown:
+            status = ask(control_socket(paths), "status")
+            if not status["catching_up"] and not status["waiting_files"]:
+                break
+            most = max(most, status["waiting_files"])
+            progress.step("catching up", most - status["waiting_files"], most)
+            time.sleep(LOOK_S)
+    except (KeyboardInterrupt, NotRunningError):
+        return
+    finally:
+        progress.clear()

@@ -13,11 +13,13 @@ from sqlite_utils import Database as Tables
 from sqlite_utils.migrations import Migrations
 
 from flowd.config.errors import StoreError
+from flowd.config.progress import Progress
 from flowd.store import schema
 from flowd.store.database import Database
 from flowd.store.knowledge_schema import create_knowledge
 
 BACKUPS_KEPT = 3
+PAGES_AT_ONCE = 1000
 
 
 class FlowMigrations(Migrations):
@@ -223,10 +225,15 @@ def _back_up(connection: sqlite3.Connection, path: Path) -> None:
 
 def _copy(connection: sqlite3.Connection, target: Path) -> None:
     target.touch(mode=0o600)
-    copy = sqlite3.connect(target)
+    copy, progress = sqlite3.connect(target), Progress()
     try:
-        connection.backup(copy)
+        connection.backup(
+            copy,
+            pages=PAGES_AT_ONCE,
+            progress=lambda _, left, of: progress.step("copying core.db", of - left, of),
+        )
     finally:
+        progress.clear()
         copy.close()
 
 
@@ -236,10 +243,10 @@ def main(arguments: list[str]) -> int:
         migrate(Path(arguments[0]))
     except OSError as error:
         hint = "check the permissions of core.db and its directory"
-        sys.stderr.write(f"cannot open|core.db cannot be opened: {error}\n{hint}\n")
+        sys.stdout.write(f"cannot open|core.db cannot be opened: {error}\n{hint}\n")
         return 1
     except StoreError as error:
-        sys.stderr.write(f"{error.condition}|{error}\n{error.hint}\n")
+        sys.stdout.write(f"{error.condition}|{error}\n{error.hint}\n")
         return 1
     return 0
 

@@ -63,7 +63,9 @@ def ensure_current(database: Database) -> None:
             return
         run = subprocess.run(
             [sys.executable, "-m", "flowd.store.migrations", str(database.path)],
-            capture_output=True,
+            stdout=subprocess.PIPE,
+            # On a terminal the child shows how far it is; elsewhere it has nothing to say there.
+            stderr=None if sys.stderr and sys.stderr.isatty() else subprocess.PIPE,
             text=True,
             timeout=MIGRATION_DEADLINE_S,
             check=False,
@@ -75,7 +77,7 @@ def ensure_current(database: Database) -> None:
             hint="check that the directory of core.db exists and is writable",
         ) from error
     if run.returncode != 0:
-        raise _told_by_child(run.stderr)
+        raise _told_by_child(run.stdout or run.stderr or "")
 
 
 def note_recovery(database: Database) -> None:

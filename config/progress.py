@@ -1,0 +1,28 @@
+"""A line on a terminal that says how far long work is; nothing elsewhere."""
+
+import sys
+
+_WIDTH = 30
+
+
+class Progress:
+    """Redraws one line of standard error in place, when that is a terminal."""
+
+    def __init__(self) -> None:
+        self.shown = sys.stderr.isatty()
+
+    def step(self, what: str, done: int, of: int) -> None:
+        """Say that *done* of *of* pieces of *what* are behind us."""
+        if self.shown:
+            full = _WIDTH * done // max(1, of)
+            bar = "#" * full + "." * (_WIDTH - full)
+            self._draw(f"{what:<20} [{bar}] {done}/{of}")
+
+    def clear(self) -> None:
+        """Leave an empty line behind."""
+        if self.shown:
+            self._draw("")
+
+    def _draw(self, line: str) -> None:
+        sys.stderr.write("\r\x1b[K" + line)
+        sys.stderr.flush()
