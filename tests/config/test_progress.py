@@ -5,7 +5,13 @@ import pty
 import subprocess
 import sys
 
-PROGRAM = "from flowd.config.progress import Progress; p = Progress(); p.step('copying', 1, 2); p.clear(); print('done')"
+PROGRAM = """
+from flowd.config.progress import Progress
+progress = Progress()
+progress.step("copying", 1, 2)
+progress.clear()
+print("done")
+"""
 
 
 def test_a_terminal_sees_the_bar_and_an_empty_line_at_the_end() -> None:
