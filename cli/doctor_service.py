@@ -1,14 +1,12 @@
 """Checks of what ``flowd install`` sets up: the service, and the hooks of Claude Code."""
 
 import sys
-from pathlib import Path
-from typing import Any
-
-import msgspec
 
 from flowd.cli.doctor_finding import Case, Finding
+from flowd.cli.hook_settings import HooksState, hooks_state
 from flowd.cli.manager import manager_for
 from flowd.cli.program import this_program
+from flowd.config.errors import FlowdError
 
 
 def check_service(case: Case, platform: str = sys.platform) -> Finding:
@@ -35,16 +33,20 @@ def check_hooks(case: Case) -> Finding:
     """Say whether Claude Code calls flowd, which makes checkpoints prompter but is not needed."""
     file = case.claude_dir / "settings.json"
     try:
-        hooks = _hooks(file)
-    except (OSError, msgspec.DecodeError) as error:
-        return Finding("hooks", "warning", f"{file} cannot be read: {error}", f"check {file}")
-    if "flowd" in hooks:
-        return Finding("hooks", "ok", f"{file} calls flowd")
+        state = hooks_state(file)
+    except FlowdError as error:
+        return Finding("hooks", "warning", str(error), f"check {file}")
+    if not state.present:
+        return _without_settings_hooks(state)
+    if state.disabled:
+        return Finding("hooks", "warning", f"{file} turns all hooks off", "remove disableAllHooks there")
+    if state.missing or state.broken:
+        wrong = ", ".join(dict.fromkeys((*state.missing, *state.broken)))
+        return Finding("hooks", "warning", f"hooks that do not reach flowd: {wrong}", "flowd install --hooks")
+    return Finding("hooks", "ok", f"{file} calls flowd")
+
+
+def _without_settings_hooks(state: HooksState) -> Finding:
+    if state.plugin:
+        return Finding("hooks", "ok", "Claude Code calls flowd by its plugin")
     return Finding("hooks", "info", "not installed; flowd works without them", "flowd install --hooks")
-
-
-def _hooks(file: Path) -> str:
-    if not file.exists():
-        return ""
-    settings = msgspec.json.decode(file.read_bytes(), type=dict[str, Any])
-    return msgspec.json.encode(settings.get("hooks", {})).decode()

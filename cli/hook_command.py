@@ -23,7 +23,7 @@ TIMEOUTS_S = {
 }
 # These move flowd's files; a hook's child must look where the daemon does.
 CARRIED = ("FLOWD_CONFIG", "FLOWD_DATA_DIR", "FLOWD_STATE_DIR", "FLOWD_RUNTIME_DIR")
-# hook.py looks for this text too, so that the plugin stands back where the settings have the hook.
+# hook_program.py looks for this text too, so that the plugin stands back where the settings have the hook.
 MARK = "# flowd-hook "
 OURS = re.compile(r"^set -- (\w+); .*hook\.sh.* " + MARK + r"\1$", re.DOTALL)
 LAUNCHER = "hook.sh"

@@ -32,5 +32,7 @@ def steps() -> list[Step]:
 
 
 def chosen(arguments: argparse.Namespace) -> list[Step]:
-    """Return the steps to take: hooks alone when they are asked for by name, else all."""
-    return [install_hooks] if arguments.hooks else steps()
+    """Return the steps to take: those alone that are asked for by name, else all."""
+    by_option: dict[str, Step] = {"mcp": install_mcp, "mcp_desktop": install_mcp, "hooks": install_hooks}
+    named = [step for option, step in by_option.items() if getattr(arguments, option, False)]
+    return [step for step in steps() if step in named] or steps()

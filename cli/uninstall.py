@@ -16,6 +16,7 @@ def add_parser(subparsers: Any) -> None:
     )
     parser.add_argument("--dry-run", action="store_true", help="show everything, change nothing")
     parser.add_argument("--hooks", action="store_true", help="remove only Claude Code's hooks")
+    parser.add_argument("--mcp", action="store_true", help="remove only the MCP server's registrations")
     parser.set_defaults(run=run)
 
 
@@ -24,7 +25,7 @@ def run(arguments: argparse.Namespace) -> int:
     paths = resolve_paths()
     for step in chosen(arguments):
         step.uninstall(paths, arguments)
-    if arguments.hooks:
+    if arguments.hooks or arguments.mcp:
         return 0
     left = [place for place in (paths.data_dir, paths.state_dir, paths.config_file) if place.exists()]
     if left:

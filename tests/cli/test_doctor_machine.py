@@ -12,14 +12,18 @@ from flowd.cli.doctor_files import check_disk, check_permissions
 from flowd.cli.doctor_finding import Case, open_case
 from flowd.cli.doctor_service import check_hooks, check_service
 from flowd.cli.doctor_system import check_bd, check_claude, check_git, check_watches
+from flowd.cli.flowd import main
+from flowd.cli.hook_command import hook_entries
+from flowd.cli.hook_settings import with_hooks
 from flowd.cli.manager import manager_for
 from flowd.cli.program import this_program
-from flowd.config.paths import resolve_paths
+from flowd.config.paths import Paths, resolve_paths
 from flowd.daemon.lock import Holder
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Managers
 
+NOWHERE = Paths(*[Path("/nowhere")] * 4)
 Usage = namedtuple("Usage", ["total", "used", "free"])
 LINUX_ONLY = pytest.mark.skipif(sys.platform != "linux", reason="inotify is Linux's")
 
@@ -155,12 +159,23 @@ def _pretend_enabled(managers: "Managers", links: list[Path]) -> None:
         (None, "info"),
         ("{}", "info"),
         ('{"hooks": {"Stop": [{"hooks": [{"command": "other"}]}]}, "note": "flowd"}', "info"),
-        ('{"hooks": {"Stop": [{"hooks": [{"command": "/x/flowd hook"}]}]}}', "ok"),
+        (with_hooks("{}", hook_entries(NOWHERE)), "warning"),
+        ('{"enabledPlugins": {"flowd@flowd": true}}', "ok"),
         ("{", "warning"),
     ],
-    ids=["no file", "no hooks", "others' hooks", "ours", "broken"],
+    ids=["no file", "no hooks", "others' hooks", "ours, leading nowhere", "the plugin", "broken"],
 )
 def test_hooks_are_looked_for_in_claude_codes_settings(text: str | None, level: str, tmp_path: Path) -> None:
     if text is not None:
         write(tmp_path / "settings.json", text)
     assert check_hooks(case(claude_dir=tmp_path)).level == level
+
+
+def test_hooks_that_reach_flowd_are_fine_until_they_are_turned_off(
+    private_home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["install", "--hooks"]) == 0
+    settings = private_home / ".claude" / "settings.json"
+    assert check_hooks(case(claude_dir=settings.parent)).level == "ok"
+    write(settings, settings.read_text().replace("{", '{"disableAllHooks": true,', 1))
+    assert "turns all hooks off" in check_hooks(case(claude_dir=settings.parent)).seen
