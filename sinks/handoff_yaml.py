@@ -21,6 +21,7 @@ ORDER = ("goal", "status", "now", "hypothesis", "outcome", "files", "branch", "t
 FILES_SHOWN = 20
 DAY_S = 86_400.0
 FILES_REMEMBERED = 256
+VALUES_KEPT = 16
 
 
 class HandoffYaml:
@@ -136,7 +137,8 @@ def _intended(state: SessionState, shown: Shown) -> Shown:
     for field in GUARDED:
         value = offered[field]
         if value and value not in written.get(field, ())[:1]:
-            written[field] = (value, *written.get(field, ()))[:2]
+            before = tuple(old for old in written.get(field, ()) if old != value)
+            written[field] = (value, *before)[:VALUES_KEPT]
     return msgspec.structs.replace(
         shown, session_id=state.session_id, last_activity_at=latest_activity(state), written=written
     )

@@ -11,9 +11,8 @@ from flowd.store.database import Database
 class Shown(msgspec.Struct, frozen=True):
     """What was last put into one handoff.yaml.
 
-    ``written`` keeps the two latest values per field: a crash between noting the new one here and
-    writing the file must not make flowd's own older value look like a person's. ``folder`` identifies
-    the .flow-guardian that flowd made itself; one that came with a repository is another.
+    ``written`` keeps the latest values per field, not the last alone: a value noted here may never have
+    reached the file, by a crash or a folder that refuses, and what stands there is still flowd's own.
     """
 
     project: str
