@@ -1,0 +1,56 @@
+"""flow_sessions: the newest state of each session, for other programs to read."""
+
+from pathlib import Path
+
+import msgspec
+
+from flowd.sinks.core_db import CoreDb
+from flowd.store.database import Database
+from flowd.store.facts import Fact, SessionState, Titled, state_fact
+
+
+def numbered(seq: int, **fields: object) -> Fact:
+    state = SessionState(session_id="s1", **fields)  # type: ignore[arg-type]  # fields of the state
+    return msgspec.structs.replace(state_fact(state), seq=seq)
+
+
+def rows(database: Database) -> list[tuple[object, ...]]:
+    return database.connection().execute("select session_id, title, seq from flow_sessions").fetchall()
+
+
+def test_a_session_has_one_row_with_its_newest_state(database: Database) -> None:
+    sink = CoreDb(database)
+    for seq, title in ((1, "a"), (3, "b")):
+        sink.accept(numbered(seq, title=title))
+    sink.flush()
+    assert rows(database) == [("s1", "b", 3)]
+
+
+def test_an_older_state_that_comes_late_changes_nothing(database: Database) -> None:
+    sink = CoreDb(database)
+    for seq, title in ((3, "new"), (1, "old")):
+        sink.accept(numbered(seq, title=title))
+        sink.flush()
+    assert rows(database) == [("s1", "new", 3)]
+
+
+def test_nothing_is_written_before_the_flush(database: Database, tmp_path: Path) -> None:
+    sink = CoreDb(database)
+    sink.accept(numbered(1))
+    assert rows(database) == []
+    sink.flush()
+    assert len(rows(database)) == 1
+
+
+def test_the_whole_state_can_be_read_back(database: Database) -> None:
+    sink = CoreDb(database)
+    fact = numbered(1, goal="g", files=("a", "b"), compactions=2)
+    sink.accept(fact)
+    sink.flush()
+    ((text, compactions),) = database.connection().execute("select state, compactions from flow_sessions")
+    assert msgspec.json.decode(text, type=SessionState) == fact.body.state  # type: ignore[union-attr]  # a state
+    assert compactions == 2
+
+
+def test_only_states_are_for_this_sink(database: Database) -> None:
+    assert CoreDb(database).key(Fact("k", "s1", "", 0.0, Titled("t"))) is None
