@@ -1,11 +1,13 @@
 """The sessions that status shows: the latest few, kept by the reader, read by the control thread."""
 
+import time
 from typing import NamedTuple
 
 from flowd.daemon.status import SessionLine, phase_of
 from flowd.store.facts import SessionState, latest_activity
 
 SESSIONS_SHOWN = 50
+DRAWN_FOR_S = 1.0
 
 
 class Entry(NamedTuple):
@@ -16,12 +18,22 @@ class Entry(NamedTuple):
     progress_at: float
 
 
+class Drawn(NamedTuple):
+    """The lines of some entries, and until when the clock cannot have changed them noticeably."""
+
+    shown: tuple[Entry, ...]
+    idle_after_s: float
+    until: float
+    lines: list[SessionLine]
+
+
 class RecentSessions:
     """A bounded table; ``lines`` answers from a tuple that is replaced, never changed."""
 
     def __init__(self) -> None:
         self._entries: dict[str, Entry] = {}
         self._shown: tuple[Entry, ...] = ()
+        self._drawn = Drawn((), 0.0, 0.0, [])
 
     def put(self, state: SessionState, lag_bytes: int, progress_at: float) -> None:
         """Take the newest state of a session."""
@@ -43,9 +55,13 @@ class RecentSessions:
         ]
 
     def lines(self, idle_after_s: float) -> list[SessionLine]:
-        """Return the latest sessions, most recent first."""
-        entries = sorted(self._shown, key=lambda entry: -latest_activity(entry.state))[:SESSIONS_SHOWN]
-        return [_line(entry, idle_after_s) for entry in entries]
+        """Return the latest sessions, most recent first; drawn anew when one moved or time passed."""
+        shown, drawn, now = self._shown, self._drawn, time.monotonic()
+        if drawn.shown is not shown or drawn.idle_after_s != idle_after_s or drawn.until < now:
+            entries = sorted(shown, key=lambda entry: -latest_activity(entry.state))[:SESSIONS_SHOWN]
+            lines = [_line(entry, idle_after_s) for entry in entries]
+            drawn = self._drawn = Drawn(shown, idle_after_s, now + DRAWN_FOR_S, lines)
+        return drawn.lines
 
 
 def _latest_first(item: tuple[str, Entry]) -> float:
