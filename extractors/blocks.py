@@ -128,7 +128,7 @@ def _texts(content: str | list[ContentBlock] | None) -> Iterator[tuple[str, str]
 def _documents(raw: bytes) -> Iterator[tuple[str, str]]:
     try:
         written = _written.decode(raw)
-    except msgspec.MsgspecError:
+    except (msgspec.MsgspecError, UnicodeDecodeError):
         return
     if written.file_path.casefold().endswith(DOCUMENTS):
         for text in (written.content, written.new_string, *(edit.new_string for edit in written.edits)):

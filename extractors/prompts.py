@@ -92,7 +92,7 @@ def _queued_prompt(record: Record) -> str:
         return ""
     try:
         queued = _queued.decode(raw)
-    except msgspec.MsgspecError:
+    except (msgspec.MsgspecError, UnicodeDecodeError):
         return ""
     if queued.type != "queued_command" or queued.command_mode not in (None, "prompt"):
         return ""
