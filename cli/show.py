@@ -21,6 +21,7 @@ from flowd.handoff.project import FOLDER, Project
 from flowd.handoff.timestamps import to_seconds
 from flowd.handoff.yaml_file import load_handoff
 from flowd.store.facts import Checkpointed, Injected, SessionState, latest_activity
+from flowd.store.handoff_documents import of_project, open_escalations
 from flowd.store.journal import Journal
 from flowd.store.threads import counts as thread_counts
 
@@ -97,6 +98,10 @@ def _from_store(project: Project) -> dict[str, Any]:
             {"session_id": fact.session_id, "at": fact.at, "source": fact.body.source, "text": fact.body.text}
             for fact in journal.facts_of_project(project.root, "injected", INJECTIONS_SHOWN)
             if isinstance(fact.body, Injected)
+        ],
+        "escalations": [
+            f"{found.reason} ({found.path}): `flow handoff ack` when seen"
+            for found in of_project(open_escalations(journal), project.root)
         ],
         "threads": {
             "active": threads.active,

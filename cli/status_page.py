@@ -18,6 +18,10 @@ def _head(status: dict[str, Any]) -> list[str]:
     lines[0] += f"  last progress {ago(status['last_progress_at'])}"
     for reason in status["reasons"]:
         lines += wrapped(reason, first="  ! ", rest="    ")
+    for escalation in status.get("escalations", ()):
+        lines += wrapped(
+            f"a person is asked for: {escalation}; `flow handoff ack`", first="  ! ", rest="    "
+        )
     if status["cli_version"] != status["version"]:
         lines.append(f"  ! this command is {status['cli_version']}: run `flowd restart`")
     if status["catching_up"]:

@@ -88,7 +88,7 @@ class Answers:
             settings_error=daemon.settings_error,
             threads_active=active,
             threads_unread=unread,
-            escalations=[],
+            escalations=list(daemon.reader.handoffs.escalations),
         )
 
     def _threads(self) -> tuple[int, dict[str, int]]:

@@ -18,7 +18,8 @@ from flowd.handoff.folder import Folder
 from flowd.handoff.git_files import read_branch
 from flowd.handoff.project import FOLDER, Project, resolve_project
 from flowd.store.database import Database
-from flowd.store.facts import Fact, Injected, SessionState, latest_activity
+from flowd.store.facts import Fact, HandoffTaken, Injected, SessionState, latest_activity
+from flowd.store.handoff_documents import latest_of_project, of_project, open_escalations
 from flowd.store.journal import Journal
 from flowd.store.knowledge_context import session_context
 from flowd.store.shown import ShownHandoffs
@@ -61,14 +62,22 @@ def compose(database: Database, asked: Asked) -> Injection:
     said, said_at = words_of(journal, project.root)
     present, warning = _trusted_file(journal, database, project.root, said)
     state = _chosen(states, asked, said_at)
-    nothing = state is None and not present and not said
-    if nothing or _knows_it_all(states, asked, said_at):
+    latest = latest_of_project(journal, project.root)
+    asks = tuple(found.reason for found in of_project(open_escalations(journal), project.root))
+    nothing = state is None and not present and not said and latest is None
+    if nothing or (_knows_it_all(states, asked, said_at) and not asks):
         return Injection("", warning, project.root)
-    told = _told(project, state, _person(present, said), said_at, _others(states, state, asked))
+    at = said_at or (latest.modified_ns / 1e9 if latest and state is None else 0.0)
+    told = _told(project, state, _person(present, said), at, _others(states, state, asked))
+    told = told._replace(escalations=asks, handoff=_named(latest))
     if state and phase_of(state, asked.idle_after_s, asked.gone) == "unfinished":
         told = told._replace(age=f"{told.age}, left unfinished when its client was killed")
     text = render(told, level=asked.level, budget_bytes=asked.budget_bytes, tags=asked.tags)
     return Injection(_with_knowledge(database, project.root, text, asked), warning, project.root)
+
+
+def _named(latest: HandoffTaken | None) -> str:
+    return f"{latest.path} ({age(latest.modified_ns / 1e9)}): {latest.purpose}" if latest else ""
 
 
 def _with_knowledge(database: Database, root: str, text: str, asked: Asked) -> str:

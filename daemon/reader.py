@@ -13,6 +13,7 @@ from flowd.config.errors import StoreError
 from flowd.config.logs import log
 from flowd.daemon.branches import Branches
 from flowd.daemon.checkpointer import Checkpointer
+from flowd.daemon.handoff_files import HandoffFiles
 from flowd.daemon.hints import Hints
 from flowd.daemon.hook_input import HookInput
 from flowd.daemon.identity import KnownFiles, Recognised
@@ -30,6 +31,7 @@ from flowd.handoff.git_files import read_branch
 from flowd.store.facts import (
     Compacted,
     Fact,
+    HandoffTaken,
     SessionEnded,
     SessionState,
     StateChanged,
@@ -73,6 +75,7 @@ class Reader:
         watcher: Watcher,
         on_commit: Callable[[int, Sequence[Fact]], None],
         task_globs: Sequence[str] = (),
+        handoffs_dir: str = "",
     ) -> None:
         self._root = projects_dir
         self._gate = gate
@@ -82,6 +85,8 @@ class Reader:
         self._branches = Branches(watcher)
         self._task_globs = task_globs
         self._tasks = TaskFiles(watcher, task_globs)
+        beside = os.path.join(os.path.dirname(projects_dir), "handoffs")
+        self.handoffs = HandoffFiles(handoffs_dir or beside, self._journal, watcher)
         self._on_commit = on_commit
         self._lines = LineReader()
         places = Places()
@@ -114,6 +119,7 @@ class Reader:
             self._look(path)
         self._hints.put_backlog(difference.changed)
         self._hints.put_backlog(self._tasks.roots)
+        self._batch.facts.extend(self.handoffs.everything())
         scan_s = time.monotonic() - started
         self.progress = self.progress._replace(
             transcripts=difference.seen,
@@ -129,6 +135,7 @@ class Reader:
         """Look into the directories that could not be watched; to be run as a task of the hints."""
         if self._reconciler.sees_new_projects:
             self._hints.put_backlog(self._reconciler.unheld(self._known))
+            self._batch.facts.extend(self.handoffs.everything())
         else:
             self.reconcile()
 
@@ -137,6 +144,7 @@ class Reader:
         self._reconciler = Reconciler(self._root, watcher)
         self._branches = Branches(watcher)
         self._tasks = TaskFiles(watcher, self._task_globs)
+        self.handoffs.use_watcher(watcher)
         self.reconcile()
 
     def tell_idle(self, pause: Pause) -> None:
@@ -206,6 +214,7 @@ class Reader:
     def _load(self) -> None:
         self._known = KnownFiles(self._journal.sources())
         self._made_at = made_at(self._gate.database)
+        self.handoffs.load()
         self._journal.prune(STOPS_KEPT)
         self.totals = self._journal.counters()
         for state in self._journal.latest_states(SESSIONS_SHOWN):
@@ -276,6 +285,8 @@ class Reader:
         if path.endswith("/HEAD"):
             for root in self._branches.roots_of(path):
                 self._pipeline.move_branch(read_branch(root), self.recent.at_work_in(root))
+        elif self.handoffs.owns(path):
+            self._batch.facts.extend(self.handoffs.look(path))
         elif path.endswith(".md"):
             self._batch.facts.extend(self._tasks.facts(path))
         elif self._root == path or self._root.startswith(path + "/"):
@@ -401,6 +412,8 @@ class Reader:
             if isinstance(fact.body, StateChanged):
                 self._show(fact.body.state, lags.get(fact.session_id, 0), now)
         self.recent.publish()
+        if any(isinstance(fact.body, HandoffTaken) for fact in batch.facts):
+            self.handoffs.refresh()
         self.progress = self.progress._replace(last_commit_at=now)
         if len(self._known.by_path) > self.progress.transcripts:
             self._recount()

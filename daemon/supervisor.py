@@ -30,6 +30,7 @@ from flowd.daemon.sink_worker import SinkWorker
 from flowd.daemon.spool import Spool
 from flowd.daemon.store_gate import StoreGate
 from flowd.daemon.watcher import Watcher, make_watcher
+from flowd.handoff.contract_place import handoffs_dir
 from flowd.handoff.redaction import use_patterns
 from flowd.sinks.protocol import Sink
 from flowd.sinks.registry import make_sinks
@@ -97,6 +98,7 @@ class Supervisor:
         """Take in what other processes left: facts in the journal, hooks in the spool."""
         self._on_commit(Journal(self.gate.database).newest())
         self._take_spooled()
+        self.hints.put_task(lambda: self.reader.handoffs.refresh())
 
     def _take_spooled(self) -> None:
         take = partial(self.reader.on_hook, done=lambda: None)
@@ -190,6 +192,7 @@ class Supervisor:
             self.watcher,
             self._on_commit,
             self.settings.current.tasks.globs,
+            handoffs_dir(self.settings.current.claude.config_dir),
         )
         return self.reader
 
