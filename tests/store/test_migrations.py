@@ -15,8 +15,6 @@ from flowd.store.migrations import BACKUPS_KEPT, migrate, migrations
 
 SCHEMAS = Path(__file__).parent / "schemas"
 FOREIGN = "create table their_own (id integer primary key, t text); insert into their_own values (7, 'x');"
-    "create table their_own (id integer primary key, text text); insert into their_own values (7, 'theirs');"
-)
 
 
 def fresh(path: Path) -> dict[str, str]:
