@@ -54,7 +54,7 @@ def passages(reply: str, threshold: float) -> list[Passage]:
             continue
         # A short piece outweighs its parts: most need no second look. A long one is looked at in parts.
         whole = weigh(text) if len(text) <= LENGTH else None
-        if whole and whole[1] < threshold:
+        if whole and (whole[1] < threshold or (whole[1] < LIGHTEST and "`" not in text)):
             continue
         for passage in _passages(text):
             category, weight = whole if whole and passage is text else weigh(passage)

@@ -79,7 +79,8 @@ def test_tool_inputs_of_any_shape_never_raise(tool: str, given_: object) -> None
 def test_bytes_that_are_no_text_never_raise() -> None:
     """In parts of a record that are decoded only when they are needed."""
     queued = b'{"type":"attachment","attachment":{"type":"queued_command","prompt":"a\xa2b"}}\n'
-    call = b'{"type":"assistant","message":{"content":[{"type":"tool_use","id":"x","name":"%s","input":{"a":"\xa2"}}]}}\n'
+    block = b'{"type":"tool_use","id":"x","name":"%s","input":{"a":"\xa2"}}'
+    call = b'{"type":"assistant","message":{"content":[' + block + b"]}}\n"
     back = b'{"type":"user","toolUseResult":{"answers":{"\xa2":"b"}},"message":{"content":[%s]}}\n'
     result = b'{"type":"tool_result","tool_use_id":"x","is_error":true,"content":"\xa2"}'
     for tool in (b"Bash", b"AskUserQuestion", b"Write", b"Agent"):
