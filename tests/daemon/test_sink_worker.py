@@ -254,7 +254,7 @@ def test_of_several_waiting_facts_with_one_key_only_the_newest_arrives(bench: Be
 
 def test_a_debounced_key_waits_but_closing_delivers_it(bench: Bench) -> None:
     shelf = Shelf()
-    shelf.debounce_s = 3600.0  # type: ignore[misc]  # a setting of this sink
+    shelf.debounce_s = 3600.0
     worker = bench.work(shelf)
     bench.write("a", title="first")
     until(worker, lambda status: status.delivered == 1)

@@ -45,6 +45,10 @@ def part(status: dict[str, Any], name: str) -> dict[str, Any]:
     return dict(found)
 
 
+def died_so_often(times: int) -> Callable[[dict[str, Any]], bool]:
+    return lambda status: part(status, "control")["deaths"] == times
+
+
 def settled(status: dict[str, Any]) -> bool:
     """Say whether the one record has gone all the way."""
     return all(one["cursor"] and not one["queue"] for one in status["sinks"])
@@ -228,14 +232,10 @@ signal.signal(signal.SIGUSR1, lambda *_: setattr(accept, "done", False))
     append(transcript, line(1))
     daemon_home.wait_for(settled)
     seen = []
-    for deaths in (
-        1,
-        2,
-    ):  # SQLite keeps one descriptor back for the next connection, so the first does not count
+    # SQLite keeps one descriptor back for the next connection, so the first death does not count.
+    for deaths in (1, 2):
         process.send_signal(signal.SIGUSR1)
-        status = daemon_home.wait_for(
-            lambda status, deaths=deaths: part(status, "control")["deaths"] == deaths
-        )
+        status = daemon_home.wait_for(died_so_often(deaths))
         seen.append((status["process"]["threads"], status["process"]["open_files"]))
     assert seen[0] == seen[1]
 

@@ -35,7 +35,7 @@ def project(tmp_path: Path) -> Path:
 
 
 def state(project: Path, session: str = "s1", **fields: Any) -> Fact:
-    known = {"goal": "Mend the parser", "now": "Reading", "last_activity_at": NOW} | fields
+    known: dict[str, Any] = {"goal": "Mend the parser", "now": "Reading", "last_activity_at": NOW} | fields
     return state_fact(SessionState(session_id=session, project=str(project), **known))
 
 
