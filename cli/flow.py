@@ -18,6 +18,8 @@ VERBS = {
     "show": "flowd.cli.show",
     "inject": "flowd.cli.inject",
     "sessions": "flowd.cli.sessions",
+    "handoff": "flowd.cli.handoff",
+    "escalate": "flowd.cli.escalate",
     "trust": "flowd.cli.trust",
     "thread": "flowd.cli.thread",
     "extract": "flowd.cli.extract",
