@@ -227,6 +227,21 @@ def test_a_new_file_that_was_given_a_dead_ones_inode_leaves_the_dead_one_as_it_w
     assert following.records_of("s2") == 3
 
 
+def test_a_new_file_with_a_dead_ones_inode_and_first_line_is_still_another(following: "Following") -> None:
+    """Only a file that holds all that was read is the old one under a new name."""
+    following.append(lines(1, 3))
+    following.transcript.unlink()
+    following.look(following.transcript)
+    other = following.folder / "s2.jsonl"
+    other.write_bytes(line(1) + lines(20, 29))
+    with following.database.transaction() as connection:
+        connection.execute("update flow_sources set inode = ?", (other.stat().st_ino,))
+    following.restart()
+    assert following.source(other)["session_id"] == "s2"
+    assert (following.records_of("s1"), following.records_of("s2")) == (3, 11)
+    assert troubles(following) == {"vanished": 1}
+
+
 def test_glued_broken_and_foreign_lines_are_counted_and_the_rest_is_read(following: "Following") -> None:
     following.append(
         line(1)[:-1]
