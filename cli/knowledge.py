@@ -133,8 +133,8 @@ def _add_search(operations: Any) -> None:
     operation = _add(operations, "search", "nodes by words and by what they are", search_nodes)
     operation.add_argument("words", nargs="*", metavar="WORDS")
     operation.add_argument("--tag", default="", help="with this tag")
-    operation.add_argument("--type", default="", choices=["", *NODE_TYPES], help=", ".join(NODE_TYPES))
-    operation.add_argument("--severity", default="", choices=["", "high", "medium", "low"], help="of gotchas")
+    operation.add_argument("--type", default="", choices=NODE_TYPES, help=", ".join(NODE_TYPES))
+    operation.add_argument("--severity", default="", choices=["high", "medium", "low"], help="of gotchas")
     operation.add_argument("-n", "--most", type=int, default=20, metavar="N", help="at most N (default 20)")
     operation.add_argument("--json", action="store_true", help="print the nodes as JSON")
 
