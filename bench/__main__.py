@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from functools import partial
 
-from bench import catch_up, hooks, latency, live_sessions, resting, status_round_trip
+from bench import catch_up, extraction, hooks, knowledge, latency, live_sessions, resting, status_round_trip
 from bench.table import Row, render
 from flowd.config.progress import Progress
 
@@ -20,6 +20,8 @@ GROUPS: dict[str, Measure] = {
     "resting": resting.rows,
     "catch-up": catch_up.rows,
     "live-sessions": live_sessions.rows,
+    "extraction": extraction.rows,
+    "knowledge": knowledge.rows,
 }
 
 
