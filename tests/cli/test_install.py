@@ -175,7 +175,11 @@ def test_the_verbs_do_the_same_and_say_where_the_data_is(
     managers: "Managers", daemon_home: "DaemonHome"
 ) -> None:
     installed = daemon_home.command("install")
-    assert (installed.returncode, installed.stderr) == (0, "")
+    # A checkout below a temporary directory is warned about, and installed all the same.
+    complaints = [
+        line for line in installed.stderr.splitlines() if not line.startswith(("flowd: warning", "  "))
+    ]
+    assert (installed.returncode, complaints) == (0, [])
     assert daemon_home.command("status").returncode == 0
     removed = daemon_home.command("uninstall")
     assert (removed.returncode, removed.stderr) == (0, "")
