@@ -7,8 +7,7 @@ from typing import NamedTuple
 
 from flowd.store.sources import Source
 
-# Decoding holds the GIL for a whole chunk, and status waits for it: the larger, the longer.
-CHUNK_BYTES = 1 << 17
+CHUNK_BYTES = 1 << 20
 LONGEST_LINE_BYTES = 64 << 20
 HEAD_BYTES = 1024
 TAIL_BYTES = 64
