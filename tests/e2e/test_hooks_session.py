@@ -20,11 +20,11 @@ def test_a_session_with_tools_leaves_goal_now_files_and_branch(
     ran = run_claude("-p", "--session-id", SESSION, "--allowedTools", "Write", "Bash", "--", TASK)
     assert ran.returncode == 0, ran.stderr
     wait_until(lambda: flowd.checkpoints("session-end", SESSION), "the session's end is kept")
-    wait_until(lambda: flowd.handoff().get("session_id") == SESSION, "handoff.yaml shows the session")
+    wait_until(lambda: flowd.handoff().get("files") == ["parser.py"], "handoff.yaml shows the work")
     handoff = flowd.handoff()
+    assert handoff["session_id"] == SESSION
     assert "parser for the configuration format" in handoff["goal"]
     assert handoff["now"]
-    assert handoff["files"] == ["parser.py"]
     assert handoff["branch"] == "topic"
     assert {line.split()[1] for line in flowd.hook_log()} == {
         "SessionStart",

@@ -33,6 +33,7 @@ def test_a_killed_client_is_found_unfinished_and_the_next_one_told(
     fake_api.script(written(place.project / "parser.py"), Hold(released))
     client = start_claude("-p", "--session-id", FIRST, "--allowedTools", "Write", "--", PARSER)
     wait_until(lambda: flowd.handoff().get("files") == ["parser.py"], "the work of the session is seen")
+    wait_until(lambda: len(fake_api.turns()) == 2, "the client waits for the model")
     kill_group(client)
     released.set()
     assert not any(line.split()[1] == "SessionEnd" for line in flowd.hook_log())
