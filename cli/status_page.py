@@ -61,7 +61,9 @@ def _sinks(status: dict[str, Any]) -> list[str]:
         )
         for sink in status["sinks"]
     ]
-    return table(rows, shrink=5)
+    details = [f"{sink['name']}: {sink['detail']}" for sink in status["sinks"] if sink["detail"]]
+    lines = [line for detail in details for line in wrapped(detail, first="  ", rest="    ")]
+    return [*table(rows, shrink=5), *lines]
 
 
 def _foot(status: dict[str, Any]) -> list[str]:

@@ -133,6 +133,7 @@ def _sink_line(worker: Any) -> words.SinkLine:
         last_success_at=shown.last_success_at,
         last_error=shown.last_error,
         last_error_at=shown.last_error_at,
+        detail=shown.detail,
     )
 
 

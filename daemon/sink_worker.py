@@ -11,7 +11,7 @@ from flowd.config.logs import log
 from flowd.daemon.outbox import Outbox
 from flowd.daemon.pace import Pace
 from flowd.daemon.store_gate import StoreGate
-from flowd.sinks.protocol import RefusedError, Sink
+from flowd.sinks.protocol import NotNowError, RefusedError, Sink
 from flowd.store.deliveries import Deliveries
 from flowd.store.facts import Fact
 from flowd.store.journal import Journal
@@ -39,6 +39,7 @@ class SinkStatus(NamedTuple):
     last_error: str = ""
     last_error_at: float = 0.0
     busy_since: float = 0.0
+    detail: str = ""
 
 
 class SinkWorker:
@@ -195,7 +196,8 @@ class SinkWorker:
         self._note_error(error)
         settings = self._settings.current.sinks
         tries, wait_s = self._outbox.failed(key, settings.retry_first_s, settings.retry_most_s)
-        if isinstance(error, RefusedError) or tries >= settings.quarantine_after:
+        worn_out = tries >= settings.quarantine_after and not isinstance(error, NotNowError)
+        if isinstance(error, RefusedError) or worn_out:
             self._put_aside(key, error, tries)
         else:
             log.warning("delivery_failed", sink=self.name, key=key, error=str(error), wait_s=round(wait_s, 1))
@@ -228,6 +230,8 @@ class SinkWorker:
             queue=len(self._outbox) + max(0, self._head - self._fetched),
             quarantined=len(self._aside),
             retrying=self._outbox.retrying,
+            # Few sinks have more to tell than what was delivered and what failed.
+            detail=getattr(self._sink, "detail", ""),
         )
 
     def _note_error(self, error: Exception) -> None:

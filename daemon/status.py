@@ -39,6 +39,7 @@ class SinkLine(msgspec.Struct, frozen=True, kw_only=True):
     last_success_at: float
     last_error: str
     last_error_at: float
+    detail: str
 
 
 class PartLine(msgspec.Struct, frozen=True, kw_only=True):

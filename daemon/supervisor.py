@@ -34,6 +34,7 @@ from flowd.handoff.contract_place import handoffs_dir
 from flowd.handoff.redaction import use_patterns
 from flowd.sinks.protocol import Sink
 from flowd.sinks.registry import make_sinks
+from flowd.sinks.short_program import end_programs, running_programs
 from flowd.store.database import Database
 from flowd.store.facts import Fact
 from flowd.store.idle import Pause
@@ -107,7 +108,7 @@ class Supervisor:
     @property
     def children(self) -> int:
         """How many processes the daemon keeps."""
-        return int(self._served is not None and self._served.is_running)
+        return int(self._served is not None and self._served.is_running) + running_programs()
 
     def _keep_serving(self) -> None:
         """Start or end ``flowd serve`` as the settings say."""
@@ -252,6 +253,7 @@ class Supervisor:
             worker.close(deadline)
         self._desk.close()
         hung += self._join([*self.workers, "hooks"], deadline)
+        end_programs()
         if self._served is not None:
             self._served.close()
         if self._control is not None:

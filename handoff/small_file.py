@@ -24,16 +24,19 @@ def read_capped(descriptor: int, limit: int) -> bytes:
     return data
 
 
+def read_whole(path: str, limit: int) -> bytes:
+    """Return all bytes of the regular file at *path*, or raise when it is none or over *limit*."""
+    descriptor = os.open(path, READ_FLAGS)
+    try:
+        return read_capped(descriptor, limit)
+    finally:
+        os.close(descriptor)
+
+
 def read_line(path: str, limit: int = 4096) -> str:
     """Return the first line of *path*, or ``""`` when there is no such small readable file."""
     try:
-        descriptor = os.open(path, READ_FLAGS)
-    except (OSError, ValueError):
+        first, _, _ = read_whole(path, limit).partition(b"\n")
+    except (OSError, ValueError):  # a broken handoff is a ValueError, and so is a NUL byte in the path
         return ""
-    try:
-        first, _, _ = read_capped(descriptor, limit).partition(b"\n")
-    except (OSError, BrokenHandoffError):
-        return ""
-    finally:
-        os.close(descriptor)
     return first.decode("utf-8", "replace").strip()

@@ -10,6 +10,10 @@ class RefusedError(FlowdError):
     """A sink can never take this fact: it is put aside at once instead of being tried again."""
 
 
+class NotNowError(FlowdError):
+    """A sink cannot take this fact as long as something lasts: it is tried again until it can."""
+
+
 class Sink(Protocol):
     """Somewhere facts go. ``accept`` is idempotent: the same fact may come twice."""
 

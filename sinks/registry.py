@@ -1,6 +1,7 @@
 """The sinks, made once for the daemon. A new one is one file, one line here, one test file."""
 
 from flowd.config.live import LiveSettings
+from flowd.sinks.beads import Beads
 from flowd.sinks.core_db import CoreDb
 from flowd.sinks.handoff_index import HandoffIndex
 from flowd.sinks.handoff_markdown import HandoffMarkdown
@@ -16,6 +17,7 @@ def make_sinks(database: Database, settings: LiveSettings) -> tuple[Sink, ...]:
     return (
         CoreDb(database),
         HandoffYaml(database, settings),
+        Beads(settings),
         IdleTimer(database),
         HandoffMarkdown(database, settings),
         HandoffIndex(),

@@ -25,7 +25,7 @@ def session(**changes: Any) -> dict[str, Any]:
 
 def sink(**changes: Any) -> dict[str, Any]:
     numbers = {"cursor": 10, "queue": 0, "delivered": 10, "last_success_at": time.time()}
-    return {"name": "core_db", "last_error": "", **numbers} | changes
+    return {"name": "core_db", "last_error": "", "detail": "", **numbers} | changes
 
 
 def status(**changes: Any) -> dict[str, Any]:

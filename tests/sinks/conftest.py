@@ -8,6 +8,7 @@ import pytest
 from flowd.config.live import LiveSettings
 from flowd.store.database import Database
 from flowd.store.migrations import migrate
+from tests.sinks.beads_project import BeadsProject, make_project
 
 
 @pytest.fixture
@@ -31,3 +32,9 @@ def config(tmp_path: Path) -> Path:
 def settings(config: Path) -> LiveSettings:
     """The settings in force; ``reload`` after a change of *config*."""
     return LiveSettings(config)
+
+
+@pytest.fixture
+def beads(tmp_path: Path) -> BeadsProject:
+    """A project without issues yet, and a stand-in bd."""
+    return make_project(tmp_path)

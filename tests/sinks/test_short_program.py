@@ -1,0 +1,92 @@
+"""Running somebody else's program: two streams, a deadline for the whole group, nothing left behind."""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from flowd.sinks.short_program import OverdueError, run_program, running_programs
+
+FAMILY = """
+import os, pathlib, signal, subprocess, sys, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+pathlib.Path("pids.new").write_text(f"{os.getpid()} {child.pid}")
+os.rename("pids.new", "pids")
+if len(sys.argv) > 1:
+    time.sleep(600)
+"""
+
+
+def python(code: str, *words: str) -> list[str]:
+    return [sys.executable, "-c", code, *words]
+
+
+def is_gone(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    return subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True).stdout[:1] in (
+        b"",
+        b"Z",
+    )
+
+
+def wait_until_gone(pids: list[int]) -> None:
+    deadline = time.monotonic() + 30
+    while not all(map(is_gone, pids)):
+        assert time.monotonic() < deadline, "still there"
+        time.sleep(0.01)
+
+
+def family(folder: Path) -> list[int]:
+    return [int(word) for word in (folder / "pids").read_text().split()]
+
+
+def test_the_streams_are_told_apart_and_the_place_is_the_given_one(tmp_path: Path) -> None:
+    code = "import os, sys; print(os.getcwd()); print('oops', file=sys.stderr); sys.exit(3)"
+    finished = run_program(python(code), cwd=str(tmp_path), env=os.environ, timeout_s=60)
+    assert finished == (3, f"{tmp_path}\n", "oops\n")
+
+
+def test_a_program_that_ignores_term_is_ended_with_its_children(tmp_path: Path) -> None:
+    with pytest.raises(OverdueError, match="did not end within 4 s"):
+        run_program(python(FAMILY, "hang"), cwd=str(tmp_path), env=os.environ, timeout_s=4)
+    wait_until_gone(family(tmp_path))
+    assert running_programs() == 0
+
+
+def test_what_a_finished_program_left_running_is_ended_too(tmp_path: Path) -> None:
+    assert run_program(python(FAMILY), cwd=str(tmp_path), env=os.environ, timeout_s=60).code == 0
+    wait_until_gone(family(tmp_path))
+
+
+def test_bytes_that_are_no_text_do_not_stop_the_reading(tmp_path: Path) -> None:
+    code = r"import sys; sys.stdout.buffer.write(b'a\xffb')"
+    assert run_program(python(code), cwd=str(tmp_path), env=os.environ, timeout_s=60).stdout == "a\ufffdb"
+
+
+def test_a_process_that_stops_ends_what_runs_and_starts_nothing_more(tmp_path: Path) -> None:
+    outer = f"""
+import os, pathlib, sys, threading, time
+from flowd.sinks.short_program import end_programs, run_program
+command = [sys.executable, "-c", {FAMILY!r}, "hang"]
+run = lambda: print(run_program(command, cwd=".", env=os.environ, timeout_s=600).code, flush=True)
+thread = threading.Thread(target=run)
+thread.start()
+while not pathlib.Path("pids").exists():
+    time.sleep(0.01)
+end_programs()
+thread.join()
+try:
+    run()
+except InterruptedError as error:
+    print(error)
+"""
+    ended = subprocess.run(python(outer), cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert ended.stdout == "-9\nflowd is stopping\n", ended.stderr
+    wait_until_gone(family(tmp_path))
