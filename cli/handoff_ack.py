@@ -9,7 +9,7 @@ from flowd.cli.json_output import print_json
 from flowd.cli.local_store import poke_daemon
 from flowd.cli.tables import visible
 from flowd.config.errors import FlowdError
-from flowd.store.handoff_documents import Escalation, acknowledging_facts, open_escalations
+from flowd.store.handoff_escalations import Escalation, acknowledging_facts, open_escalations
 
 
 def add_parser(subparsers: Any) -> None:

@@ -13,7 +13,9 @@ from flowd.handoff.contract_shelf import shelf_of, shelve
 from flowd.handoff.encoding import directory_name
 from flowd.handoff.project import Project
 from flowd.store.facts import HandoffTaken, SessionState
-from flowd.store.handoff_documents import Escalation, Ownership, of_project, open_escalations, taken_fact
+from flowd.store.handoff_documents import taken_fact
+from flowd.store.handoff_escalations import Escalation, of_project, open_escalations
+from flowd.store.handoff_ownership import Ownership
 from flowd.store.journal import Journal
 
 STATES_LOOKED_AT = 20

@@ -21,7 +21,7 @@ from flowd.handoff.project import FOLDER, Project
 from flowd.handoff.timestamps import to_seconds
 from flowd.handoff.yaml_file import load_handoff
 from flowd.store.facts import Checkpointed, Injected, SessionState, latest_activity
-from flowd.store.handoff_documents import of_project, open_escalations
+from flowd.store.handoff_escalations import of_project, open_escalations
 from flowd.store.journal import Journal
 from flowd.store.threads import counts as thread_counts
 

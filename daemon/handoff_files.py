@@ -6,7 +6,9 @@ from flowd.daemon.watcher import Watcher
 from flowd.handoff.contract_files import handoff_files, is_handoff_name, look_at
 from flowd.handoff.contract_shelf import shelve
 from flowd.store.facts import Fact, HandoffTaken
-from flowd.store.handoff_documents import Ownership, open_escalations, taken_fact
+from flowd.store.handoff_documents import taken_fact
+from flowd.store.handoff_escalations import open_escalations
+from flowd.store.handoff_ownership import Ownership
 from flowd.store.journal import Journal
 
 

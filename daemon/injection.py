@@ -19,7 +19,8 @@ from flowd.handoff.git_files import read_branch
 from flowd.handoff.project import FOLDER, Project, resolve_project
 from flowd.store.database import Database
 from flowd.store.facts import Fact, HandoffTaken, Injected, SessionState, latest_activity
-from flowd.store.handoff_documents import latest_of_project, of_project, open_escalations
+from flowd.store.handoff_documents import latest_of_project
+from flowd.store.handoff_escalations import of_project, open_escalations
 from flowd.store.journal import Journal
 from flowd.store.knowledge_context import session_context
 from flowd.store.shown import ShownHandoffs

@@ -14,8 +14,10 @@ from flowd.handoff.encoding import HandoffNameError, directory_name, encode_path
 from flowd.sinks.protocol import RefusedError
 from flowd.store.database import Database
 from flowd.store.facts import Checkpointed, Fact, SessionState, latest_activity
-from flowd.store.handoff_documents import Ownership, is_own, unseen_escalations, written_fact
+from flowd.store.handoff_documents import is_own, written_fact
 from flowd.store.handoff_draft import Previous, automatic_draft, words_for
+from flowd.store.handoff_escalations import unseen_escalations
+from flowd.store.handoff_ownership import Ownership
 from flowd.store.journal import Journal
 
 # A session that has written its handoff still says goodbye: what it does so soon after is part of it.

@@ -1,97 +1,15 @@
-"""Handoff documents in core.db: what each says, whose it is, and which escalations nobody has seen."""
+"""Handoff documents in core.db: what each says, where it came from, and which flowd wrote itself."""
 
-import os
 import time
-from collections import Counter
-from collections.abc import Iterable
-from typing import NamedTuple
 
-from flowd.handoff.contract import Document
 from flowd.handoff.contract_index import Shelved
-from flowd.handoff.encoding import encode_path, encode_path_v1
 from flowd.handoff.redaction import redact
-from flowd.store.facts import (
-    Acknowledged,
-    Fact,
-    HandoffMoved,
-    HandoffResumed,
-    HandoffTaken,
-    HandoffWritten,
-    SessionState,
-    StateChanged,
-)
+from flowd.store.facts import Fact, HandoffMoved, HandoffResumed, HandoffTaken, HandoffWritten, SessionState
+from flowd.store.handoff_ownership import may_be_of
 from flowd.store.journal import Journal
 
 ITEMS_KEPT = 20
 UNOWNED_SEEN = 50
-
-
-class Escalation(NamedTuple):
-    """A handoff asks for a person, and none has answered."""
-
-    project: str
-    path: str
-    reason: str
-
-
-class Ownership:
-    """Tells the handoffs of projects apart whose directories share one name, by what the files say.
-
-    One is made for one piece of work: it remembers the projects known when it was first asked.
-    """
-
-    def __init__(self, journal: Journal) -> None:
-        self._journal = journal
-        self._projects: dict[str, list[str]] | None = None
-
-    def owner(self, path: str, document: Document) -> str:
-        """Return the project that *document* is of, by its words or for want of another; else ``""``."""
-        candidates = self._candidates(path)
-        return self._named(path, document) or (candidates[0] if len(candidates) == 1 else "")
-
-    def is_foreign(self, root: str, path: str, document: Document) -> bool:
-        """Say whether *document*, which lies where those of *root* do, is known to be another project's."""
-        before = self._before(path)
-        if before:
-            return before not in (encode_path_v1(root), encode_path(root))
-        owner = self._named(path, document)
-        # A directory named after a working directory inside the project is the project's as well.
-        return bool(owner) and owner != root and not owner.startswith(root + "/")
-
-    def rivals(self, root: str, path: str, document: Document) -> list[str]:
-        """Return the other projects that *document* may as well belong to, as far as flowd knows."""
-        if self._named(path, document):
-            return []
-        return [project for project in self._candidates(path) if project != root]
-
-    def _named(self, path: str, document: Document) -> str:
-        """Return the project that *document* names, or that the session which wrote it worked in."""
-        name = os.path.basename(os.path.dirname(path))
-        for project, place in ((document.project, document.project), *self._session(document.session_id)):
-            if place and name in (encode_path(place), encode_path_v1(place)):
-                return project
-        return ""
-
-    def _session(self, session_id: str) -> list[tuple[str, str]]:
-        fact = self._journal.fact(f"state:{session_id}") if session_id else None
-        if fact is None or not isinstance(fact.body, StateChanged):
-            return []
-        state = fact.body.state
-        return [(state.project, state.project), (state.project, state.cwd)]
-
-    def _candidates(self, path: str) -> list[str]:
-        """Return the known projects whose handoffs would lie where *path* is."""
-        if self._projects is None:
-            self._projects = {}
-            for project in self._journal.projects():
-                self._projects.setdefault(encode_path(project), []).append(project)
-        before = self._before(path)
-        known = self._projects.get(os.path.basename(os.path.dirname(path)), [])
-        return [project for project in known if not before or encode_path_v1(project) == before]
-
-    def _before(self, path: str) -> str:
-        fact = self._journal.fact(f"handoff-moved:{path}")
-        return fact.body.from_directory if fact and isinstance(fact.body, HandoffMoved) else ""
 
 
 def taken_fact(shelved: Shelved, project: str) -> Fact:
@@ -132,37 +50,6 @@ def is_own(journal: Journal, shelved: Shelved) -> bool:
     return shelved.document.is_auto and shelved.digest in _own_digests(journal, shelved.file.path)
 
 
-def open_escalations(journal: Journal) -> list[Escalation]:
-    """Return the escalations that no person has acknowledged, those of the newest handoff first."""
-    seen = {
-        fact.body.path: Counter(fact.body.reasons)
-        for fact in journal.facts_of_kind("acknowledged")
-        if isinstance(fact.body, Acknowledged)
-    }
-    return [
-        Escalation(fact.project, fact.body.path, reason)
-        for fact in journal.facts_of_kind("handoff")
-        if isinstance(fact.body, HandoffTaken)
-        for reason in (Counter(fact.body.escalations) - seen.get(fact.body.path, Counter())).elements()
-    ]
-
-
-def of_project(escalations: Iterable[Escalation], root: str) -> list[Escalation]:
-    """Return those of *escalations* that are the project's, or lie where its handoffs do and name none."""
-    return [found for found in escalations if _may_be_of(root, found.project, found.path)]
-
-
-def acknowledging_facts(journal: Journal, escalations: Iterable[Escalation]) -> list[Fact]:
-    """Return the facts by which a person has seen *escalations*; earlier ones stay seen."""
-    facts = []
-    for path, project in {found.path: found.project for found in escalations}.items():
-        fact = journal.fact(f"handoff:{path}")
-        reasons = fact.body.escalations if fact and isinstance(fact.body, HandoffTaken) else ()
-        body = Acknowledged(path, reasons)
-        facts.append(Fact(f"acknowledged:{path}", "", project, time.time(), body))
-    return facts
-
-
 def latest_of_project(journal: Journal, root: str) -> HandoffTaken | None:
     """Return the newest handoff known of the project at *root*."""
     facts = journal.facts_of_project(root, "handoff", 1) + journal.facts_of_project(
@@ -171,22 +58,11 @@ def latest_of_project(journal: Journal, root: str) -> HandoffTaken | None:
     taken = [
         fact.body
         for fact in facts
-        if isinstance(fact.body, HandoffTaken) and _may_be_of(root, fact.project, fact.body.path)
+        if isinstance(fact.body, HandoffTaken) and may_be_of(root, fact.project, fact.body.path)
     ]
     return max(taken, key=lambda body: body.modified_ns, default=None)
-
-
-def unseen_escalations(journal: Journal, shelved: Shelved) -> bool:
-    """Say whether a handoff asks for a person and none has acknowledged it."""
-    fact = journal.fact(f"acknowledged:{shelved.file.path}")
-    seen = Counter(fact.body.reasons) if fact and isinstance(fact.body, Acknowledged) else Counter()
-    return bool(Counter(map(redact, shelved.document.escalations)) - seen)
 
 
 def _own_digests(journal: Journal, path: str) -> tuple[str, ...]:
     fact = journal.fact(f"handoff-written:{path}")
     return fact.body.digests if fact and isinstance(fact.body, HandoffWritten) else ()
-
-
-def _may_be_of(root: str, project: str, path: str) -> bool:
-    return project == root or (not project and os.path.basename(os.path.dirname(path)) == encode_path(root))

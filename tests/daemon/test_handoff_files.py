@@ -16,7 +16,7 @@ from flowd.handoff.contract import SIGNAL
 from flowd.handoff.encoding import directory_name
 from flowd.store.database import Database
 from flowd.store.facts import HandoffTaken, SessionState, state_fact
-from flowd.store.handoff_documents import acknowledging_facts, open_escalations
+from flowd.store.handoff_escalations import acknowledging_facts, open_escalations
 from flowd.store.journal import Journal
 
 if TYPE_CHECKING:

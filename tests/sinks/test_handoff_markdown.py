@@ -21,7 +21,8 @@ from flowd.sinks.protocol import RefusedError
 from flowd.store.checkpoints import checkpoint_fact, moment
 from flowd.store.database import Database
 from flowd.store.facts import Fact, SessionState, StateChanged, Trigger, state_fact
-from flowd.store.handoff_documents import acknowledging_facts, open_escalations, taken_fact
+from flowd.store.handoff_documents import taken_fact
+from flowd.store.handoff_escalations import acknowledging_facts, open_escalations
 from flowd.store.journal import Journal
 from flowd.store.migrations import migrate
 from flowd.store.words import words_fact
