@@ -1,0 +1,134 @@
+"""metadata.json: only the handoff section changes, and it is always valid by the shipped schema."""
+
+import json
+import os
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from flowd.handoff.errors import BrokenHandoffError, UnsafeHandoffError
+from flowd.handoff.track_metadata import HistoryEntry, add_to_history, read_metadata, set_active
+
+AT = "2026-03-01T10:00:00.123Z"
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda children: st.lists(children, max_size=3) | st.dictionaries(st.text(), children, max_size=3),
+    max_leaves=10,
+)
+
+
+def schema() -> Any:
+    return json.loads(resources.files("flowd.handoff").joinpath("track_metadata.schema.json").read_text())
+
+
+def write(folder: Path, value: Any) -> Path:
+    file = folder / "metadata.json"
+    file.write_text(json.dumps(value, ensure_ascii=False), encoding="utf-8", errors="surrogatepass")
+    return file
+
+
+def entry(number: int = 0, trigger: Any = "epic-end") -> HistoryEntry:
+    return HistoryEntry(
+        section=1, timestamp=f"2026-03-01T10:00:0{number}.123Z", trigger=trigger, bead_id="E1", file="a.md"
+    )
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60, deadline=None)
+@given(other=st.dictionaries(st.text().filter(lambda key: key != "handoff"), JSON, max_size=5))
+def test_everything_but_the_section_keeps_meaning_and_order(tmp_path: Path, other: dict[str, Any]) -> None:
+    """Whatever else the file holds is there afterwards, in the same order."""
+    try:
+        json.dumps(other, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return  # no UTF-8 file can hold it in these letters
+    file = write(tmp_path, other)
+    add_to_history(str(tmp_path), str(tmp_path), entry(), 45)
+    after = json.loads(file.read_text())
+    jsonschema.validate(after, schema())
+    del after["handoff"]
+    assert list(after.items()) == list(other.items())
+    assert json.dumps(after) == json.dumps(other)
+
+
+def test_each_handoff_is_the_next_section(tmp_path: Path) -> None:
+    """section and section_count count together; resuming changes the status only."""
+    file = write(tmp_path, {"status": "in_progress", "handoff": {}})
+    assert [add_to_history(str(tmp_path), str(tmp_path), entry(n), 10 * n) for n in (1, 2, 3)] == [1, 2, 3]
+    section = json.loads(file.read_text())["handoff"]
+    jsonschema.validate({"handoff": section}, schema())
+    assert (section["status"], section["section_count"], section["progress_percent"]) == ("handed_off", 3, 30)
+    assert [item["section"] for item in section["history"]] == [1, 2, 3]
+    assert section["last_handoff"] == entry(3).timestamp
+    set_active(str(tmp_path), str(tmp_path), 31)
+    resumed = json.loads(file.read_text())["handoff"]
+    jsonschema.validate({"handoff": resumed}, schema())
+    assert resumed == section | {"status": "active", "progress_percent": 31}
+
+
+def test_the_same_handoff_told_twice_is_recorded_once(tmp_path: Path) -> None:
+    """The file is not even written again."""
+    file = write(tmp_path, {})
+    assert add_to_history(str(tmp_path), str(tmp_path), entry(), 45) == 1
+    before = file.stat()
+    assert add_to_history(str(tmp_path), str(tmp_path), entry(), 60) == 1
+    assert (file.stat().st_ino, file.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "[]",
+        "{",
+        '{"a": NaN}',
+        '{"a": 1e999}',
+        '{"handoff": {"mood": "good"}}',
+        '{"handoff": {"history": [{"section": 1, "timestamp": "x", "trigger": "precompact"}]}}',
+    ],
+)
+def test_a_file_that_cannot_be_taken_is_left_alone(tmp_path: Path, text: str) -> None:
+    """It is somebody's: the error names it, no byte changes."""
+    file = tmp_path / "metadata.json"
+    file.write_text(text)
+    with pytest.raises(BrokenHandoffError, match=r"metadata\.json"):
+        add_to_history(str(tmp_path), str(tmp_path), entry(), 45)
+    assert file.read_text() == text
+    assert os.listdir(tmp_path) == ["metadata.json"]
+
+
+def test_a_link_out_of_the_project_is_not_followed(tmp_path: Path) -> None:
+    """Neither read nor written."""
+    project, outside = tmp_path / "project", tmp_path / "outside.json"
+    project.mkdir()
+    outside.write_text("{}")
+    (project / "metadata.json").symlink_to(outside)
+    with pytest.raises(UnsafeHandoffError):
+        add_to_history(str(project), str(project), entry(), 45)
+    assert outside.read_text() == "{}"
+
+
+def test_the_epic_is_found_in_both_dialects(tmp_path: Path) -> None:
+    """``beads.epicId`` and ``beads_epic``; gates as well."""
+    write(
+        tmp_path,
+        {"beads": {"epicId": "t-1"}, "validation": {"gates_passed": ["spec"], "current_gate": "plan"}},
+    )
+    metadata = read_metadata(str(tmp_path), str(tmp_path))
+    assert (metadata.epic, metadata.gates) == ("t-1", (("spec",), "plan"))
+    write(tmp_path, {"beads_epic": "t-2"})
+    assert read_metadata(str(tmp_path), str(tmp_path)).epic == "t-2"
+
+
+def test_the_indentation_and_the_letters_stay(tmp_path: Path) -> None:
+    """A diff shows the section and nothing else."""
+    file = tmp_path / "metadata.json"
+    file.write_text('{\n    "title": "Größe",\n    "n": 12345678901234567890123\n}\n')
+    add_to_history(str(tmp_path), str(tmp_path), entry(), 45)
+    assert file.read_text().startswith(
+        '{\n    "title": "Größe",\n    "n": 12345678901234567890123,\n    "handoff"'
+    )
