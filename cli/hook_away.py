@@ -38,13 +38,12 @@ def act(spool: str, event: str, raw: bytes) -> str:
 
 
 def keep(spool: str, raw: bytes) -> str:
-    """Write *raw* durably into the spool, and return the file."""
+    """Write *raw* into the spool, and return the file; the child has it synced, which may take long."""
     file = f"{spool}/{time.time_ns()}-{posix.getpid()}.json"
     flags = posix.O_WRONLY | posix.O_CREAT | posix.O_EXCL | posix.O_CLOEXEC
     make_folder(spool)
     descriptor = posix.open(file + ".tmp", flags, 0o600)
     write_all(descriptor, raw)
-    posix.fsync(descriptor)
     posix.rename(file + ".tmp", file)
     return file
 

@@ -4,11 +4,13 @@ import os
 import signal
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from flowd.cli.local_store import poke_daemon
 from flowd.config.errors import FlowdError
 from flowd.config.paths import resolve_paths
 from flowd.config.settings import load_settings
@@ -27,10 +29,18 @@ def main(argument: str) -> int:
         print(_injection(sys.stdin.buffer.read()), end="", flush=True)
         return 0
     file = Path(argument)
+    _sync(file)
     outcome = _saved(file)
     _log(file.parent.parent / "log", outcome)
     _keep_newest(file.parent)
+    poke_daemon()  # a daemon that was only slow takes the spool in now
     return 0
+
+
+def _sync(file: Path) -> None:
+    """Make the spooled event outlast a power cut; the hook itself had no time to wait for the disk."""
+    with suppress(FileNotFoundError), file.open("rb") as spooled:
+        os.fsync(spooled.fileno())
 
 
 def _injection(raw: bytes) -> str:

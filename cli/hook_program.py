@@ -30,8 +30,10 @@ class LateError(Exception):
 def main(socket_path: str, spool: str, event: str = "", origin: str = "") -> str:
     """Do what *event* asks for, and return how it went."""
     starting = event == "SessionStart"
-    ring_after(START_ANSWER_S if starting else ANSWER_S)
+    budget_s, answer_s = (START_BUDGET_S, START_ANSWER_S) if starting else (BUDGET_S, ANSWER_S)
+    ring_after(budget_s - LEAVING_S)
     raw = read_all(0)
+    ring_after(answer_s)
     if not raw.strip():
         return "no-input"
     if origin == "plugin" and settings_hook_is_there(event):
@@ -40,7 +42,7 @@ def main(socket_path: str, spool: str, event: str = "", origin: str = "") -> str
         head = f'{{"verb":"hook","at":{time.time():.3f},"input":'.encode()
         answer = tell(socket_path, spool, head + raw.replace(b"\n", b" ") + b"}\n")
     except (OSError, LateError) as error:
-        ring_after((START_BUDGET_S if starting else BUDGET_S) - LEAVING_S)
+        ring_after(budget_s - LEAVING_S)
         why = "hung" if isinstance(error, LateError) else "away"
         return f"{why}-{act_without_daemon(spool, event, raw)}"
     if starting:

@@ -83,7 +83,9 @@ class ControlServer:
         self._selector.register(connection, selectors.EVENT_READ, self._read)
 
     def _read(self, connection: socket.socket) -> None:
-        buffer = self._buffers[connection]
+        buffer = self._buffers.get(connection)
+        if buffer is None:  # answered and dropped in this very round, while its client hung up
+            return
         try:
             received = connection.recv(1 << 16)
             buffer += received
