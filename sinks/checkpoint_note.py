@@ -54,11 +54,11 @@ def _saved(checkpoint: Checkpointed, track: TrackBeads | None) -> str:
     if track is not None and track.section and track.handoff_file:
         return f"Section {track.section} saved at conductor/handoffs/{track.track}/{track.handoff_file}"
     if Path(checkpoint.state.project, FOLDER, "handoff.yaml").is_file():
-        return f"{checkpoint.trigger} checkpoint saved at {FOLDER}/handoff.yaml"
-    return f"{checkpoint.trigger} checkpoint saved in core.db"
+        return f"checkpoint saved at {FOLDER}/handoff.yaml"
+    return "checkpoint saved in core.db"
 
 
 def _circumstances(checkpoint: Checkpointed) -> str:
     state = checkpoint.state
     branch = f", branch {state.branch}" if state.branch else ""
-    return f"{checkpoint.trigger}, session {state.session_id}{branch}, `flow show` tells more"
+    return f"{checkpoint.trigger}, session {state.session_id}{branch}"
