@@ -3,7 +3,8 @@
 STAND_IN_BD holds words: ``exit-1`` (an unknown id is an error), ``object`` (no array around one issue),
 ``old`` (no --append-notes, no --all), ``refuse`` (--notes never over other notes), ``forget`` (an update does
 nothing), ``slow``, ``hang`` (for good, deaf to TERM, with a child), ``hang-update``, ``busy`` (the database
-is locked). BD_JSON_ENVELOPE=1 is the real program's own switch.
+is locked). The file .beads/mood, where there is one, says it instead. BD_JSON_ENVELOPE=1 is the real
+program's own switch.
 """
 
 import fcntl
@@ -17,8 +18,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NoReturn
 
-WAYS = os.environ.get("STAND_IN_BD", "").split()
 BEADS = Path(".beads")
+MOOD = BEADS / "mood"
+WAYS = (MOOD.read_text() if MOOD.exists() else os.environ.get("STAND_IN_BD", "")).split()
 DATA = BEADS / "issues.json"
 
 
