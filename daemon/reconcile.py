@@ -28,6 +28,7 @@ class Reconciler:
 
     def everything(self, known: KnownFiles) -> Difference:
         """Compare all of ``projects/`` with *known*; newest changes first."""
+        self._forget_gone()
         self._watch_root()
         found: list[tuple[int, str]] = []
         unseen = dict.fromkeys(known.by_path)
@@ -58,10 +59,9 @@ class Reconciler:
 
     def unheld(self, known: KnownFiles) -> list[str]:
         """Look by hand into every directory that could not be watched."""
+        self._forget_gone()
         changed: list[str] = []
         for directory in list(self._watcher.unheld):
-            if not os.path.isdir(directory):  # noqa: PTH112 hot path
-                self._watcher.unheld.discard(directory)
             changed.extend(self.directory(directory, known))
         return changed
 
@@ -69,6 +69,11 @@ class Reconciler:
     def sees_new_projects(self) -> bool:
         """Whether a new directory below ``projects/`` would be noticed without looking."""
         return not any(f"{self._root}/".startswith(f"{directory}/") for directory in self._watcher.unheld)
+
+    def _forget_gone(self) -> None:
+        for directory in list(self._watcher.unheld):
+            if not os.path.isdir(directory):  # noqa: PTH112 hot path
+                self._watcher.unheld.discard(directory)
 
     def _watch_root(self) -> None:
         # Until Claude Code has been used, `projects` is not there: its nearest ancestor says when it comes.
