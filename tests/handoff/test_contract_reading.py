@@ -1,7 +1,7 @@
 """Reading handoff documents: the contract's own, those of other tools, and anything else."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from flowd.handoff.contract import Document
@@ -270,6 +270,7 @@ PIECES = st.sampled_from(
 )
 
 
+@settings(deadline=None)
 @given(st.lists(PIECES | st.text(max_size=8)).map("".join))
 def test_no_document_raises_and_every_answer_is_whole(text: str) -> None:
     document = read_document(text)
@@ -279,6 +280,7 @@ def test_no_document_raises_and_every_answer_is_whole(text: str) -> None:
     assert bool(document.escalations) == ("human review needed" in text.casefold().replace("\t", " "))
 
 
+@settings(deadline=None)
 @given(st.binary())
 def test_no_bytes_raise(data: bytes) -> None:
     read_document(decoded(data))
@@ -291,6 +293,7 @@ SECTION = st.tuples(
 )
 
 
+@settings(deadline=None)
 @given(st.lists(SECTION, unique_by=lambda section: section[0]))
 def test_every_section_is_found_in_any_order_to_its_end(sections: list[tuple[str, list[str]]]) -> None:
     text = "# Handoff — 2026-03-01\n\n" + "\n".join(

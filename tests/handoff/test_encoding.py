@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from flowd.handoff.encoding import HandoffNameError, directory_name, encode_path, encode_path_v1, is_v1_name
@@ -41,6 +41,7 @@ def test_names_agree_with_the_clients_where_both_rules_do() -> None:
     assert [(cwd, encode_path(cwd)) for cwd, _ in common] == common
 
 
+@settings(deadline=None)
 @given(PATHS)
 def test_encoding_is_safe_keeps_the_length_and_is_stable(path: str) -> None:
     name = encode_path(path)
@@ -50,6 +51,7 @@ def test_encoding_is_safe_keeps_the_length_and_is_stable(path: str) -> None:
     assert encode_path(name) == name
 
 
+@settings(deadline=None)
 @given(PATHS)
 def test_a_name_of_the_first_version_leads_to_the_one_of_the_second(path: str) -> None:
     before = encode_path_v1(path)
