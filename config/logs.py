@@ -52,6 +52,11 @@ def set_up_logging(directory: Path, settings: Log, *, console: bool, redact: Red
     )
 
 
+def set_level(settings: Log) -> None:
+    """Log from now on what *settings* ask for."""
+    logging.getLogger().setLevel(settings.level.upper())
+
+
 def _file_handler(directory: Path, settings: Log) -> logging.Handler:
     file = directory / LOG_NAME
     file.touch(mode=0o600, exist_ok=True)

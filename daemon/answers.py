@@ -6,6 +6,8 @@ import time
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from flowd import __version__
 from flowd.config.errors import FlowdError, StoreError
 from flowd.daemon import status as words
@@ -14,6 +16,7 @@ from flowd.store.threads import counts as thread_counts
 if TYPE_CHECKING:
     from flowd.daemon.supervisor import Supervisor
 
+MEASURED_FOR_S = 0.25
 # Ordinary numbers; every other counter of the reader names a trouble.
 PLAIN_COUNTERS = frozenset({"lines", "records", "bytes", "facts"})
 
@@ -23,6 +26,8 @@ class Answers:
 
     def __init__(self, daemon: "Supervisor") -> None:
         self._daemon = daemon
+        self._measured: tuple[float, words.Process, words.Store] | None = None
+        self._counted: tuple[float, int, int, dict[str, int]] | None = None
 
     def handlers(self) -> Mapping[str, Callable[[Mapping[str, Any]], Any]]:
         """Return the function for each verb."""
@@ -62,6 +67,7 @@ class Answers:
         reasons = _reasons(daemon, sinks, parts)
         totals = daemon.reader.totals
         active, unread = self._threads()
+        process, store = self._measure()
         idle_after_s = daemon.settings.current.idle.after_minutes * 60
         return words.Status(
             schema_version=words.SCHEMA_VERSION,
@@ -83,23 +89,45 @@ class Answers:
             parts=parts,
             counts=_counts(totals, sinks, daemon.reader.progress.transcripts),
             watches=_watches(daemon),
-            store=_store(daemon),
-            process=words.measure_process(daemon.children, threading.active_count()),
+            store=store,
+            process=process,
             settings_error=daemon.settings_error,
             threads_active=active,
             threads_unread=unread,
             escalations=list(daemon.reader.handoffs.escalations),
         )
 
+    def _measure(self) -> tuple[words.Process, words.Store]:
+        """Return sizes, measured a few times a second at the most: each look at them costs system calls."""
+        now = time.monotonic()
+        if self._measured is None or self._measured[0] < now:
+            process = words.measure_process(self._daemon.children, threading.active_count())
+            self._measured = (now + MEASURED_FOR_S, process, _store(self._daemon))
+        _, process, store = self._measured
+        return process, msgspec.structs.replace(store, condition=self._daemon.gate.condition)
+
     def _threads(self) -> tuple[int, dict[str, int]]:
+        """Return active threads and unread counts; zeros while core.db cannot say."""
         if self._daemon.gate.condition or not self._daemon.gate.is_open:
             return 0, {}
         try:
-            found = thread_counts(self._daemon.gate.database)
+            return self._count_threads()
         except StoreError:
             self._daemon.gate.database.drop_connection()
             return 0, {}
-        return found.active, {"chat": found.unread_chat, "code": found.unread_code}
+
+    def _count_threads(self) -> tuple[int, dict[str, int]]:
+        """Count anew only when core.db has changed, and while catching up a few times a second."""
+        now, database = time.monotonic(), self._daemon.gate.database
+        with database.reading() as connection:
+            version = int(connection.execute("pragma data_version").fetchone()[0])
+        known = self._counted
+        is_hurried = self._daemon.reader.progress.catching_up and known is not None and known[0] > now
+        if known is None or (known[1] != version and not is_hurried):
+            found = thread_counts(database)
+            unread = {"chat": found.unread_chat, "code": found.unread_code}
+            known = self._counted = (now + MEASURED_FOR_S, version, found.active, unread)
+        return known[2], known[3]
 
 
 def _reasons(daemon: "Supervisor", sinks: list[words.SinkLine], parts: list[words.PartLine]) -> list[str]:

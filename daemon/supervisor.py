@@ -13,7 +13,7 @@ from types import FrameType
 from flowd import __version__
 from flowd.config.errors import SettingsError
 from flowd.config.live import LiveSettings
-from flowd.config.logs import log
+from flowd.config.logs import log, set_level
 from flowd.config.paths import Paths, claude_config_dir
 from flowd.daemon.answers import Answers
 from flowd.daemon.child import Child
@@ -88,6 +88,7 @@ class Supervisor:
             self.settings.reload()
             self.settings_error = ""
             use_patterns(self.settings.current.redaction.patterns)
+            set_level(self.settings.current.log)
             self._keep_serving()
             log.info("settings_reloaded", file=str(self.settings.config_file))
         except SettingsError as error:
