@@ -6,8 +6,8 @@ the whole hook.
 
 import sys
 
-sys.path.insert(0, __file__.rpartition("/")[0])
+if __name__ == "__main__":
+    sys.path.insert(0, __file__.rpartition("/")[0])
+    import hook_program  # type: ignore[import-not-found]
 
-import hook_program  # type: ignore[import-not-found]
-
-hook_program.run()
+    hook_program.run()
