@@ -8,6 +8,7 @@ from typing import NamedTuple
 from flowd.daemon.identity import KnownFiles
 from flowd.daemon.watcher import Watcher
 from flowd.extractors.transcript_paths import transcript_name
+from flowd.store.sources import Source
 
 
 class Difference(NamedTuple):
@@ -31,16 +32,15 @@ class Reconciler:
         self._forget_gone()
         self._watch_root()
         found: list[tuple[int, str]] = []
-        unseen = dict.fromkeys(known.by_path)
+        unseen = dict(known.by_path)
         seen = sessions = 0
         for directory in _directories(self._root):
             self._watcher.watch(directory)
             for path, status in self._transcripts(directory):
                 seen += 1
-                name = transcript_name(path[len(self._root) + 1 :])
-                sessions += name is not None and not name.is_subagent
-                unseen.pop(path, None)
-                if _differs(known, path, status):
+                source = unseen.pop(path, None)
+                sessions += not (source.is_subagent if source else self._is_subagent(path))
+                if _differs(source, status):
                     found.append((status.st_mtime_ns, path))
         found.sort(reverse=True)
         return Difference([path for _, path in found], list(unseen), seen, sessions)
@@ -55,7 +55,7 @@ class Reconciler:
         if not self._watcher.watch(path) and not os.path.isdir(path):  # noqa: PTH112 hot path
             return []
         found = self._transcripts(path) if len(parts) == 1 else self._subagents(path)
-        return [entry for entry, status in found if _differs(known, entry, status)]
+        return [entry for entry, status in found if _differs(known.by_path.get(entry), status)]
 
     def unheld(self, known: KnownFiles) -> list[str]:
         """Look by hand into every directory that could not be watched."""
@@ -69,6 +69,10 @@ class Reconciler:
     def sees_new_projects(self) -> bool:
         """Whether a new directory below ``projects/`` would be noticed without looking."""
         return not any(f"{self._root}/".startswith(f"{directory}/") for directory in self._watcher.unheld)
+
+    def _is_subagent(self, path: str) -> bool:
+        name = transcript_name(path[len(self._root) + 1 :])
+        return name is None or name.is_subagent
 
     def _forget_gone(self) -> None:
         for directory in list(self._watcher.unheld):
@@ -113,8 +117,7 @@ class Reconciler:
                         yield path, status
 
 
-def _differs(known: KnownFiles, path: str, status: os.stat_result) -> bool:
-    source = known.by_path.get(path)
+def _differs(source: Source | None, status: os.stat_result) -> bool:
     if source is None:
         return True
     return (
