@@ -184,12 +184,11 @@ _DRESSES = "{} {}. {}, {}: {}; ({} {}) **{} {}** **{}** *{}* `{}` {}! {}:** {}.*
 
 @dataclass(eq=False, slots=True)
 class Cue:
-    """What a word says for a learning and for a decision, alone and in phrases."""
+    """What a word says for a learning and for a decision; phrases with it say more."""
 
     learning: float = 0.0
     decision: float = 0.0
-    learning_phrases: tuple[tuple[str, float], ...] = ()
-    decision_phrases: tuple[tuple[str, float], ...] = ()
+    phrases: tuple[tuple[str, float, float], ...] = ()
 
 
 def _cues() -> dict[str, Cue]:
@@ -201,11 +200,12 @@ def _cues() -> dict[str, Cue]:
         for word in words.split():
             cues[word].decision = weight
     for word, phrases in LEARNING_PHRASES.items():
-        cues[word].learning_phrases = phrases
+        cues[word].phrases += tuple((phrase, weight, 0.0) for phrase, weight in phrases)
     for word, phrases in DECISION_PHRASES.items():
-        cues[word].decision_phrases = phrases
+        cues[word].phrases += tuple((phrase, 0.0, weight) for phrase, weight in phrases)
     return {dress.format(word): cue for word, cue in cues.items() for dress in _DRESSES}
 
 
 CUES = _cues()
+CUE_WORDS = frozenset(CUES)
 FILLER_STARTS = frozenset(filler[:3] for filler in FILLERS)

@@ -1,10 +1,19 @@
 """Sentences worth keeping: weighed by the words in them, the heaviest kept."""
 
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import msgspec
 
-from flowd.extractors.cues import APPLAUSE, CUES, FILLER_STARTS, FILLERS, GENERIC_LEADS, MUSINGS, VAGUE
+from flowd.extractors.cues import (
+    APPLAUSE,
+    CUE_WORDS,
+    CUES,
+    FILLER_STARTS,
+    FILLERS,
+    GENERIC_LEADS,
+    MUSINGS,
+    VAGUE,
+)
 from flowd.extractors.redaction import redact
 from flowd.extractors.text import Piece, cut_at_sentence, pieces, plain, sentences
 
@@ -35,7 +44,7 @@ class Finding(msgspec.Struct, array_like=True):
     part: int = 0
 
 
-class Passage(NamedTuple):
+class Passage(msgspec.Struct, gc=False):
     """A candidate: a sentence or two of a reply as it was written, and what it weighs."""
 
     text: str
@@ -79,15 +88,13 @@ def weigh(text: str) -> tuple[Category, float]:
     low = text.lower()
     words = low.split()
     learning = decision = 0.0
-    for cue in set(map(CUES.get, words)):
-        if cue is None:
-            continue
+    for cue in {CUES[word] for word in CUE_WORDS.intersection(words)}:
         learning += cue.learning
         decision += cue.decision
-        for phrase, weight in cue.learning_phrases:
-            learning += weight if phrase in low else 0
-        for phrase, weight in cue.decision_phrases:
-            decision += weight if phrase in low else 0
+        for phrase, for_learning, for_decision in cue.phrases:
+            if phrase in low:
+                learning += for_learning
+                decision += for_decision
     weight = max(learning, decision) + 0.5 * min(learning, decision) + _shape(text, len(words))
     return ("decision" if decision > learning else "learning"), weight
 

@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
+
+import msgspec
 
 ELLIPSIS = "…"
 SHORT_WORD = 3
 
-_FENCE = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
+_FENCES = ("```", "~~~")
 _CODE_SPAN = re.compile(r"(`+[^`\n]+`+)")
 _STARRED = re.compile(r"(?<![\w*/])\*(?!\s)([^*\n]+?)(?<!\s)\*(?![\w*])")
 _UNDERSCORED = re.compile(r"(?<!\w)_([^_\n]+)_(?!\w)")
@@ -24,7 +25,7 @@ _BULLET_STARTS = frozenset("-*+•0123456789")
 _TABLE_RULE = re.compile(r"[|:\s-]+")
 
 
-class Piece(NamedTuple):
+class Piece(msgspec.Struct, gc=False):
     """A heading, list item, table row or paragraph as it is written, and the line that leads into it."""
 
     text: str
@@ -62,8 +63,21 @@ def _bare(part: str) -> str:
 
 
 def without_code(text: str) -> str:
-    """Return *text* without its fenced code blocks."""
-    return _FENCE.sub("", text) if "```" in text or "~~~" in text else text
+    """Return *text* without its fenced code blocks; an empty line stands for each."""
+    if "```" not in text and "~~~" not in text:
+        return text
+    kept: list[str] = []
+    closing = ""
+    for line in text.split("\n"):
+        bare = line.strip(" \t")
+        if closing:
+            closing = "" if bare == closing else closing
+        elif bare.startswith(_FENCES):
+            closing = bare[:3]
+            kept.append("")
+        else:
+            kept.append(line)
+    return "\n".join(kept)
 
 
 def sentences(text: str) -> list[str]:
