@@ -100,6 +100,14 @@ class Beads(msgspec.Struct, frozen=True):
     timeout_s: Positive
 
 
+class Conductor(msgspec.Struct, frozen=True):
+    """Handoffs in the tracks of projects that have a conductor directory."""
+
+    enabled: bool
+    parallel: Literal["wait", "include", "cancel"]
+    parallel_wait_s: Annotated[float, msgspec.Meta(ge=0, le=600)]
+
+
 class AgentMail(msgspec.Struct, frozen=True):
     """Where handoffs are mailed to; nowhere without a url and a recipient."""
 
@@ -147,6 +155,7 @@ class Settings(msgspec.Struct, frozen=True):
     tasks: Tasks
     sinks: Sinks
     beads: Beads
+    conductor: Conductor
     agent_mail: AgentMail
     serve: Serve
     redaction: Redaction

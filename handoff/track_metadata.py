@@ -30,6 +30,11 @@ class HistoryEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit
     tasks_total: Count | msgspec.UnsetType = msgspec.UNSET
     file: str | msgspec.UnsetType = msgspec.UNSET
 
+    @property
+    def moment(self) -> tuple[str, str, str | None]:
+        """What tells it from every other entry."""
+        return self.timestamp, self.trigger, self.bead_id
+
 
 class HandoffSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The ``handoff`` section; its defaults are those of a track that was never handed off."""
@@ -85,11 +90,7 @@ def add_to_history(project: str, track_directory: str, entry: HistoryEntry, prog
 
 def known_section(section: HandoffSection, entry: HistoryEntry) -> int:
     """Return the number under which *entry* is recorded already, 0 if it is not."""
-    same = (
-        known.section
-        for known in section.history
-        if (known.timestamp, known.trigger) == (entry.timestamp, entry.trigger)
-    )
+    same = (known.section for known in section.history if known.moment == entry.moment)
     return next(same, 0)
 
 

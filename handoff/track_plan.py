@@ -50,9 +50,14 @@ class Plan(NamedTuple):
         return next(unfinished, self.phases[-1] if self.phases else None)
 
     @property
+    def labels(self) -> dict[str, Phase]:
+        """The phases by a short name each: the epic that the heading names, else ``P`` and the number."""
+        return {phase.epic or f"P{number}": phase for number, phase in enumerate(self.phases, 1)}
+
+    @property
     def closed(self) -> frozenset[str]:
-        """The titles of the phases that are closed."""
-        return frozenset(phase.title for phase in self.phases if phase.is_closed)
+        """The short names of the phases that are closed."""
+        return frozenset(label for label, phase in self.labels.items() if phase.is_closed)
 
 
 def percent(done: int, total: int) -> int:

@@ -1,6 +1,7 @@
 """The sinks, made once for the daemon. A new one is one file, one line here, one test file."""
 
 from flowd.config.live import LiveSettings
+from flowd.sinks.agent_mail import AgentMailSink
 from flowd.sinks.beads import Beads
 from flowd.sinks.core_db import CoreDb
 from flowd.sinks.handoff_index import HandoffIndex
@@ -9,6 +10,7 @@ from flowd.sinks.handoff_yaml import HandoffYaml
 from flowd.sinks.idle_timer import IdleTimer
 from flowd.sinks.knowledge import Knowledge
 from flowd.sinks.protocol import Sink
+from flowd.sinks.track import TrackHandoffs
 from flowd.store.database import Database
 
 
@@ -18,8 +20,10 @@ def make_sinks(database: Database, settings: LiveSettings) -> tuple[Sink, ...]:
         CoreDb(database),
         HandoffYaml(database, settings),
         Beads(settings),
+        AgentMailSink(settings),
         IdleTimer(database),
         HandoffMarkdown(database, settings),
         HandoffIndex(),
         Knowledge(database),
+        TrackHandoffs(database, settings),
     )

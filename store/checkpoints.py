@@ -10,11 +10,13 @@ from flowd.store.facts import Checkpointed, Fact, SessionState, Trigger
 MANUAL_WINDOW_S = 5
 
 
-def checkpoint_fact(state: SessionState, trigger: Trigger, at_moment: str, message: str) -> Fact:
+def checkpoint_fact(
+    state: SessionState, trigger: Trigger, at_moment: str, message: str, *, track: str = "", epic: str = ""
+) -> Fact:
     """Return the fact of one checkpoint; the same session and moment give the same id."""
     key = f"{state.session_id}:checkpoint:{at_moment}"
     identity = "cp_" + hashlib.blake2b(key.encode(), digest_size=10).hexdigest()
-    body = Checkpointed(identity, trigger, state, message)
+    body = Checkpointed(identity, trigger, state, message, track, epic)
     return Fact(key, state.session_id, state.project, time.time(), body)
 
 

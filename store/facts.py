@@ -115,12 +115,17 @@ class SessionEnded(msgspec.Struct, frozen=True, tag="ended"):
 
 
 class Checkpointed(msgspec.Struct, frozen=True, tag="checkpoint"):
-    """The whole state at a moment worth keeping, under one id for every sink."""
+    """The whole state at a moment worth keeping, under one id for every sink.
+
+    ``track`` and ``epic`` are the conductor's, where the moment is one of theirs.
+    """
 
     id: str
     trigger: Trigger
     state: SessionState
     message: str = ""
+    track: str = ""
+    epic: str = ""
 
 
 class WordsSaid(msgspec.Struct, frozen=True, tag="words"):
@@ -193,6 +198,12 @@ class HandoffResumed(msgspec.Struct, frozen=True, tag="handoff-resumed"):
     path: str
 
 
+class TrackBound(msgspec.Struct, frozen=True, tag="track-bound"):
+    """A session works on this track of the conductor, whatever else has changed."""
+
+    track: str
+
+
 class Acknowledged(msgspec.Struct, frozen=True, tag="acknowledged"):
     """A person has seen these escalations of a handoff."""
 
@@ -207,6 +218,7 @@ Body = (
     | HandoffMoved
     | HandoffResumed
     | Acknowledged
+    | TrackBound
     | BlockFound
     | Checkpointed
     | WordsSaid
@@ -231,6 +243,7 @@ REPLACING = (
     HandoffWritten,
     HandoffMoved,
     Acknowledged,
+    TrackBound,
 )
 
 

@@ -6,7 +6,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-import jsonschema
+import jsonschema  # type: ignore[import-untyped]  # it has no types of its own
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
