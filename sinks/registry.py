@@ -1,6 +1,7 @@
 """The sinks, made once for the daemon. A new one is one file, one line here, one test file."""
 
 from flowd.config.live import LiveSettings
+from flowd.sinks.agent_mail import AgentMailSink
 from flowd.sinks.beads import Beads
 from flowd.sinks.core_db import CoreDb
 from flowd.sinks.handoff_index import HandoffIndex
@@ -19,6 +20,7 @@ def make_sinks(database: Database, settings: LiveSettings) -> tuple[Sink, ...]:
         CoreDb(database),
         HandoffYaml(database, settings),
         Beads(settings),
+        AgentMailSink(settings),
         IdleTimer(database),
         HandoffMarkdown(database, settings),
         HandoffIndex(),

@@ -1,0 +1,71 @@
+"""Who flowd is at an Agent Mail server, and what it has sent: a private file of its own."""
+
+import os
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+
+from flowd.config.paths import make_private_dir, resolve_paths
+
+SENT_REMEMBERED = 500
+
+
+class Agent(msgspec.Struct, frozen=True):
+    """A name as the server gave it, and the token that proves it; empty where somebody else holds it."""
+
+    name: str
+    token: str = ""
+
+
+class _Kept(msgspec.Struct):
+    agents: dict[str, Agent] = {}
+    sent: list[str] = []
+
+
+class MailMemory:
+    """Keeps agents by server, project and the name asked for."""
+
+    def __init__(self, file: Path | None = None) -> None:
+        self._file = file or resolve_paths().state_dir / "agent_mail.json"
+
+    def agent(self, place: str, asked: str) -> Agent | None:
+        """Return who was registered there under the name *asked* for."""
+        return self._read().agents.get(f"{place} {asked}")
+
+    def put_agent(self, place: str, asked: str, agent: Agent) -> None:
+        """Remember a registration."""
+        kept = self._read()
+        kept.agents[f"{place} {asked}"] = agent
+        self._write(kept)
+
+    def was_sent(self, identity: str) -> bool:
+        """Say whether the message with this id has gone out."""
+        return identity in self._read().sent
+
+    def put_sent(self, identity: str) -> None:
+        """Remember that it has."""
+        kept = self._read()
+        kept.sent = [*kept.sent, identity][-SENT_REMEMBERED:]
+        self._write(kept)
+
+    def _read(self) -> _Kept:
+        try:
+            return msgspec.json.decode(self._file.read_bytes(), type=_Kept)
+        except (FileNotFoundError, msgspec.DecodeError):
+            return _Kept()
+
+    def _write(self, kept: _Kept) -> None:
+        make_private_dir(self._file.parent)
+        descriptor, temporary = tempfile.mkstemp(prefix=".agent_mail.", dir=self._file.parent)  # made 0600
+        try:
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(msgspec.json.encode(kept))
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(temporary, self._file)  # noqa: PTH105 a name, not a Path
+        except BaseException:
+            with suppress(FileNotFoundError):
+                os.unlink(temporary)  # noqa: PTH108 same
+            raise
