@@ -30,9 +30,12 @@ class Checkpointer:
         message: str = "",
         cwd: str = "",
         compactions_since: int = 0,
+        track: str = "",
+        epic: str = "",
     ) -> None:
         """Add the checkpoint of the session's present state to *batch*.
 
+        Of a *track*'s design and of each *epic* there is one of a kind.
         A precompact that comes late stands for the compaction before the *compactions_since*; where
         the transcript has already made that one, it stays.
         """
@@ -45,7 +48,9 @@ class Checkpointer:
             index = state.compactions - compactions_since
             batch.missed.append(checkpoint_fact(state, trigger, f"precompact:{index}", message))
         else:
-            batch.facts.append(checkpoint_fact(state, trigger, moment(trigger, state), message))
+            at_moment = f"{trigger}:{track}:{epic}" if track else moment(trigger, state)
+            fact = checkpoint_fact(state, trigger, at_moment, message, track=track, epic=epic)
+            batch.facts.append(fact)
 
     def make_missed(self, batch: Batch, since: float) -> None:
         """Add a precompact checkpoint for each compaction in *batch* after *since*.

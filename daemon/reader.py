@@ -11,8 +11,10 @@ from typing import NamedTuple
 
 from flowd.config.errors import StoreError
 from flowd.config.logs import log
+from flowd.daemon import heap
 from flowd.daemon.branches import Branches
 from flowd.daemon.checkpointer import Checkpointer
+from flowd.daemon.conductors import Conductors
 from flowd.daemon.handoff_files import HandoffFiles
 from flowd.daemon.hints import Hints
 from flowd.daemon.hook_input import HookInput
@@ -83,6 +85,7 @@ class Reader:
         self._hints = hints
         self._reconciler = Reconciler(projects_dir, watcher)
         self._branches = Branches(watcher)
+        self._conductors = Conductors(watcher)
         self._task_globs = task_globs
         self._tasks = TaskFiles(watcher, task_globs)
         beside = os.path.join(os.path.dirname(projects_dir), "handoffs")
@@ -119,6 +122,7 @@ class Reader:
             self._look(path)
         self._hints.put_backlog(difference.changed)
         self._hints.put_backlog(self._tasks.roots)
+        self._hints.put_backlog(self._conductors.places)
         self._batch.facts.extend(self.handoffs.everything())
         scan_s = time.monotonic() - started
         self.progress = self.progress._replace(
@@ -143,6 +147,7 @@ class Reader:
         """Go on with a new watcher; to be run as a task of the hints."""
         self._reconciler = Reconciler(self._root, watcher)
         self._branches = Branches(watcher)
+        self._conductors.use_watcher(watcher)
         self._tasks = TaskFiles(watcher, self._task_globs)
         self.handoffs.use_watcher(watcher)
         self.reconcile()
@@ -249,6 +254,7 @@ class Reader:
         self._look(path)
         if not self._hints.has_backlog:
             sys.setswitchinterval(USUAL_SWITCH_S)
+            heap.give_back()
             self.progress = self.progress._replace(catching_up=False)
 
     def _look(self, path: str) -> None:
@@ -285,6 +291,8 @@ class Reader:
         if path.endswith("/HEAD"):
             for root in self._branches.roots_of(path):
                 self._pipeline.move_branch(read_branch(root), self.recent.at_work_in(root))
+        elif self._conductors.owns(path):
+            self._hear_conductor(path)
         elif self.handoffs.owns(path):
             self._batch.facts.extend(self.handoffs.look(path))
         elif path.endswith(".md"):
@@ -296,6 +304,14 @@ class Reader:
         else:
             self._hints.put_backlog(self._reconciler.directory(path, self._known))
             self._look_below_if_gone(path)
+
+    def _hear_conductor(self, path: str) -> None:
+        """Keep what a conductor did as a moment of the project's latest session, if one is at work."""
+        for seen in self._conductors.look(path):
+            session_id = self.recent.latest_at_work_in(seen.root)
+            if session_id:
+                make = partial(self._checkpointer.make, track=seen.track, epic=seen.epic, cwd=seen.root)
+                self._with_memory(session_id, partial(make, session_id, seen.trigger, self._batch))
 
     def _look_below_if_gone(self, directory: str) -> None:
         """Miss every transcript of a directory that was moved or deleted as a whole."""
@@ -427,5 +443,6 @@ class Reader:
         self.recent.put(state, lag_bytes, progress_at)
         if state.project and time.time() - latest_activity(state) < LIVE_S:
             self._branches.follow(state.project)
+            self._conductors.follow(state.project)
             if self._tasks.follow(state.project):
                 self._hints.put_backlog([state.project])

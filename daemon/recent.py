@@ -54,6 +54,13 @@ class RecentSessions:
             if entry.state.project == root and not (entry.state.vanished_at or entry.state.ended_at)
         ]
 
+    def latest_at_work_in(self, root: str) -> str:
+        """Return the one of them that was active last, ``""`` if there is none."""
+        latest = sorted(
+            self.at_work_in(root), key=lambda session: latest_activity(self._entries[session].state)
+        )
+        return latest[-1] if latest else ""
+
     def lines(self, idle_after_s: float) -> list[SessionLine]:
         """Return the latest sessions, most recent first; drawn anew when one moved or time passed."""
         shown, drawn, now = self._shown, self._drawn, time.monotonic()

@@ -56,7 +56,7 @@ def make_watcher(on_hint: OnHint, on_overflow: OnOverflow, on_unheld: OnUnheld, 
 
 def is_wanted(name: str, is_directory: bool) -> bool:
     """Say whether a changed entry of a watched directory is worth a hint."""
-    return name.endswith((".jsonl", ".md")) or is_directory or name == "HEAD"
+    return name.endswith((".jsonl", ".md")) or is_directory or name in ("HEAD", "metadata.json")
 
 
 class InotifyWatcher:
