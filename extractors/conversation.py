@@ -100,7 +100,8 @@ def _other(memory: Memory, record: Record, line: int) -> None:
         _queue(memory, record, line)
     elif kind in ("ai-title", "custom-title"):
         title = record.custom_title or record.ai_title
-        memory.title = cut(plain(redact(title)), 120) if title else memory.title
+        if title and title != memory.title:  # clients repeat it all the time
+            memory.title = cut(plain(redact(title)), 120)
 
 
 def _queue(memory: Memory, record: Record, line: int) -> None:

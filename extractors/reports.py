@@ -3,9 +3,10 @@
 import re
 
 MOST = 20
+LONGEST_HEADING = 1000
 ITEMS = ("- ", "* ", "• ")
 
-_RESULT = re.compile(r"<result>(.*?)(?:</result>|\Z)", re.DOTALL)
+_NOTIFICATION = "<task-notification>"
 _PATH = re.compile(r"`([\w./@+~-]*/[\w.@+-]*\.\w{1,8})(?::\d[\d-]*)?`")
 _HEADING = re.compile(
     r"\bfiles?\b.{0,20}\b(?:touched|changed|modified|edited|created|updated|written)\b", re.IGNORECASE
@@ -17,19 +18,21 @@ _EDITING = re.compile(
 
 def notified(text: str) -> str:
     """Return the report inside a notification that a background task is done; empty when there is none."""
-    found = _RESULT.search(text) if text.startswith("<task-notification>") else None
-    return found.group(1) if found else ""
+    if not text.startswith(_NOTIFICATION):
+        return ""
+    return text.partition("<result>")[2].partition("</result>")[0]
 
 
 def edited_in(report: str) -> list[str]:
     """Return the paths that *report* lists as edited files, or says that it edited."""
     found: list[str] = []
-    inside = False
+    above = ""
     for line in report.split("\n"):
-        if not line or line.isspace():
-            continue
-        is_item = line.lstrip()[:2] in ITEMS
-        inside = inside if is_item else "ile" in line and _HEADING.search(line) is not None
-        if "/" in line and "`" in line and ((inside and is_item) or _EDITING.search(line)):
-            found += _PATH.findall(line)[:1]
+        bare = line.lstrip()
+        is_item = bare.startswith(ITEMS)
+        above = above if is_item or not bare else bare
+        # Few lines name a path: the others need no look at their words.
+        path = _PATH.search(bare) if "`" in bare and "/" in bare else None
+        if path and ((is_item and _HEADING.search(above, 0, LONGEST_HEADING)) or _EDITING.search(bare)):
+            found.append(path.group(1))
     return list(dict.fromkeys(found))[:MOST]
