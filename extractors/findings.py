@@ -15,7 +15,7 @@ from flowd.extractors.cues import (
     VAGUE,
 )
 from flowd.extractors.redaction import redact
-from flowd.extractors.text import Piece, cut_at_sentence, pieces, plain, sentences
+from flowd.extractors.text import cut_at_sentence, pieces, plain, sentences
 
 KEPT = 24
 MOST = 36
@@ -33,7 +33,10 @@ Category = Literal["learning", "decision", "context"]
 
 
 class Finding(msgspec.Struct, array_like=True):
-    """One kept sentence or two, how much they weigh, and where they stood."""
+    """One kept sentence or two, how much they weigh, and where they stood.
+
+    Until it is settled the text is as it was written, and ``lead`` the line that leads into it.
+    """
 
     text: str
     category: Category
@@ -42,6 +45,7 @@ class Finding(msgspec.Struct, array_like=True):
     line: int
     record: str
     part: int = 0
+    lead: str | None = None
 
 
 class Passage(msgspec.Struct, gc=False):
@@ -51,7 +55,8 @@ class Passage(msgspec.Struct, gc=False):
     category: Category
     weight: float
     part: int
-    piece: Piece
+    lead: str
+    is_item: bool
 
 
 def passages(reply: str, threshold: float) -> list[Passage]:
@@ -68,16 +73,29 @@ def passages(reply: str, threshold: float) -> list[Passage]:
         for passage in _passages(text):
             category, weight = whole if whole and passage is text else weigh(passage)
             if weight >= threshold and not is_musing(passage):
-                found.append(Passage(passage, category, weight, part, piece))
+                found.append(Passage(passage, category, weight, part, piece.lead, piece.is_item))
     return found
 
 
-def told(passage: Passage) -> str:
+def found(passage: Passage, at: int, line: int, record: str) -> Finding:
+    """Return a passage as a finding, not settled yet: most findings make room for others unread."""
+    lead = passage.lead if passage.is_item else ""
+    return Finding(passage.text, passage.category, passage.weight, at, line, record, passage.part, lead)
+
+
+def settle(findings: list[Finding]) -> None:
+    """Make the texts of *findings* plain and rid them of secrets."""
+    for one in findings:
+        if one.lead is not None:
+            one.text, one.lead = told(one.text, one.lead), None
+
+
+def told(written: str, lead: str = "") -> str:
     """Return a passage as a finding tells it: plain, rid of secrets, with what leads into it."""
-    bare = plain(passage.text)
+    bare = plain(written)
     if bare.endswith(":"):
         bare = bare[:-1] + "."
-    lead = _lead(passage.piece)
+    lead = _lead(lead)
     if lead and len(lead) + len(bare) + 2 <= LENGTH:
         bare = f"{lead}: {bare}"
     return cut_at_sentence(redact(bare), LENGTH)
@@ -139,11 +157,11 @@ def is_musing(passage: str) -> bool:
     return any(musing in passage for musing in MUSINGS)
 
 
-def _lead(piece: Piece) -> str:
+def _lead(line: str) -> str:
     """Return the heading or label that a list item stands under, when it says more than that a list comes."""
-    if not piece.is_item or not piece.lead:
+    if not line:
         return ""
-    lead = plain(sentences(piece.lead)[-1]).strip(": ")
+    lead = plain(sentences(line)[-1]).strip(": ")
     return "" if len(lead) > LONGEST_LEAD or lead.lower().startswith(GENERIC_LEADS) else lead
 
 

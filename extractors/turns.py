@@ -30,10 +30,10 @@ DIRECTIVES = frozenset(
 # A list item that says what was done is a statement; others are often mere names.
 _CHANGE = re.compile(r"\W*\d?\W*[A-Z]\w+ed\b")
 _QUESTION = re.compile(
-    r"^(?:what|why|how|when|where|who|is|are|does|do|did|can you (?:explain|tell|show))\b.*\?\W*$"
-    r"|\bwhy (?:are|do|did|is) (?:we|you|it)\b",
+    r"(?:what|why|how|when|where|who|is|are|does|do|did|can you (?:explain|tell|show))\b.*\?\W*$",
     re.IGNORECASE,
 )
+_WHY = re.compile(r"\bwhy (?:are|do|did|is) (?:we|you|it)\b")
 
 
 def prompt(memory: Memory, words: str, record: Record, line: int) -> None:
@@ -87,7 +87,9 @@ def report(memory: Memory, text: str, record: Record, line: int) -> None:
 
 
 def settle(memory: Memory) -> None:
-    """Rid the turn of secrets: put off until now, as most replies pass by unread."""
+    """Rid turn and findings of secrets: put off until now, as most of them pass by unread."""
+    findings.settle(memory.findings)
+    findings.settle(memory.findings_aside)
     turn = memory.turn
     if turn.settled:
         return
@@ -117,7 +119,10 @@ def note(
     memory: Memory, text: str, category: findings.Category, weight: float, record: Record, line: int
 ) -> None:
     """Keep *text*, already rid of secrets, as a finding."""
-    _keep(memory, cut(text, findings.LENGTH), category, weight, record, line, 0)
+    one = findings.Finding(
+        cut(text, findings.LENGTH), category, weight, memory.clock, line, record.uuid or ""
+    )
+    _keep(memory, one)
 
 
 def take_plan(memory: Memory, plan: str) -> None:
@@ -126,16 +131,7 @@ def take_plan(memory: Memory, plan: str) -> None:
     memory.plan_checks = plans.verification(plan)
 
 
-def _keep(
-    memory: Memory,
-    text: str,
-    category: findings.Category,
-    weight: float,
-    record: Record,
-    line: int,
-    part: int,
-) -> None:
-    one = findings.Finding(text, category, weight, memory.clock, line, record.uuid or "", part)
+def _keep(memory: Memory, one: findings.Finding) -> None:
     floor = findings.keep(memory.findings, one)
     memory.findings_floor = memory.findings_floor if floor is None else floor
 
@@ -146,8 +142,8 @@ def _look_through(memory: Memory, text: str, record: Record, line: int) -> None:
     is_poor = len(memory.findings) < FEW
     for one in findings.passages(text, LIGHTEST if is_poor else least):
         if one.weight >= least:
-            _keep(memory, findings.told(one), one.category, one.weight, record, line, one.part)
-        elif "`" in one.text and (not one.piece.is_item or _CHANGE.match(one.text)):
+            _keep(memory, findings.found(one, memory.clock, line, record.uuid or ""))
+        elif "`" in one.text and (not one.is_item or _CHANGE.match(one.text)):
             _put_aside(memory, one, record, line)
 
 
@@ -163,18 +159,8 @@ def _put_aside(memory: Memory, one: findings.Passage, record: Record, line: int)
     """Keep *one* among the few findings that are told when there is nothing better to tell."""
     aside = memory.findings_aside
     if len(aside) < ASIDE or one.weight > aside[-1].weight:
-        found = (
-            findings.told(one),
-            one.category,
-            one.weight,
-            memory.clock,
-            line,
-            record.uuid or "",
-            one.part,
-        )
-        memory.findings_aside = sorted([*aside, findings.Finding(*found)], key=lambda kept: -kept.weight)[
-            :ASIDE
-        ]
+        found = findings.found(one, memory.clock, line, record.uuid or "")
+        memory.findings_aside = sorted([*aside, found], key=lambda kept: -kept.weight)[:ASIDE]
 
 
 def _promise(memory: Memory, steps: list[str]) -> None:
@@ -197,11 +183,16 @@ def _request(memory: Memory, told: str, record: Record, line: int) -> None:
     memory.first = memory.first or said
     if is_first or not memory.turn.interrupted:
         memory.requests = [*memory.requests, said][-REQUESTS:]
-    weight = 3.0 + min(2.0, len(set(told.lower().split()) & DIRECTIVES)) + memory.turn.interrupted
-    if _QUESTION.search(told) and not is_first:
+    if _is_question(told) and not is_first:
         return
+    directives = DIRECTIVES.intersection(told.lower().split())
+    weight = 3.0 + min(2.0, len(directives)) + memory.turn.interrupted
     text = f"The user asked: {cut_at_sentence(told, findings.LENGTH - 20)}"
     note(memory, text, "context" if is_first else "decision", weight, record, line)
+
+
+def _is_question(told: str) -> bool:
+    return _QUESTION.match(told) is not None or _WHY.search(told.lower()) is not None
 
 
 def _answer(told: str, memory: Memory) -> str:
@@ -235,4 +226,9 @@ def _flat(text: str) -> str:
     bare = without_code(text)
     if "\n" not in bare:
         return cut(plain(bare), PROMPT_LENGTH)
-    return cut(" ".join([plain(piece.text) for piece in pieces(bare)]), PROMPT_LENGTH)
+    flat = ""
+    for piece in pieces(bare):
+        flat += f" {plain(piece.text)}"
+        if len(flat) > PROMPT_LENGTH + 1:
+            break
+    return cut(flat[1:], PROMPT_LENGTH)

@@ -53,7 +53,7 @@ def test_announcements_and_thinking_aloud_are_no_findings(reply: str) -> None:
 def test_a_finding_is_told_without_the_announcement_beside_it() -> None:
     """Only the sentences that last, plain."""
     reply = "Found it! The `till` **silently** ignores vouchers because they have no price. Let me fix that."
-    assert [told(one) for one in passages(reply, 2.5)] == [
+    assert [told(one.text, one.lead) for one in passages(reply, 2.5)] == [
         "The till silently ignores vouchers because they have no price."
     ]
 
@@ -61,18 +61,19 @@ def test_a_finding_is_told_without_the_announcement_beside_it() -> None:
 def test_a_list_item_is_told_with_the_label_it_stands_under() -> None:
     """Unless the label only says that a list comes."""
     reply = "### Voucher import\n\n- Skipped expired ones because the old shop never deletes them"
-    assert [told(one) for one in passages(reply, 2.5)] == [
+    assert [told(one.text, one.lead) for one in passages(reply, 2.5)] == [
         "Voucher import: Skipped expired ones because the old shop never deletes them"
     ]
-    assert [told(one) for one in passages(reply.replace("Voucher import", "Summary of changes"), 2.5)] == [
-        "Skipped expired ones because the old shop never deletes them"
-    ]
+    assert [
+        told(one.text, one.lead)
+        for one in passages(reply.replace("Voucher import", "Summary of changes"), 2.5)
+    ] == ["Skipped expired ones because the old shop never deletes them"]
 
 
 def test_a_long_paragraph_gives_findings_of_whole_sentences() -> None:
     """None longer than an insight may be."""
     reply = "The till fails because the drawer is only opened once. " * 12
-    found = [told(one) for one in passages(reply, 2.5)]
+    found = [told(one.text, one.lead) for one in passages(reply, 2.5)]
     assert len(found) > 1
     assert all(len(text) <= LENGTH and text.endswith(".") for text in found)
 
