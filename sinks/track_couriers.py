@@ -4,8 +4,9 @@ from typing import NamedTuple, Protocol
 
 from flowd.config.settings import Settings
 from flowd.handoff.beads_note import BeadsNote
+from flowd.handoff.mail_message import MailMessage
 from flowd.handoff.track_beads import beads_disabled
-from flowd.handoff.track_document import TrackHandoff
+from flowd.sinks.agent_mail_desk import Received, is_configured, latest_handoff, send_handoff
 from flowd.sinks.bd_answer import Issue, Outcome
 from flowd.sinks.beads_notes import epic_progress, read_issue, sync_note
 from flowd.sinks.beads_place import beads_place
@@ -24,7 +25,7 @@ class Told(NamedTuple):
 class Couriers(Protocol):
     """Carries mail and notes, or leaves them to those whose work it is."""
 
-    def mail(self, project: str, handoff: TrackHandoff, text: str) -> Told:
+    def mail(self, project: str, message: MailMessage) -> Told:
         """Have the handoff sent."""
         ...
 
@@ -36,7 +37,7 @@ class Couriers(Protocol):
 class SinksCarry:
     """In the daemon the sinks of Beads and Agent Mail take the same checkpoint, with retries of their own."""
 
-    def mail(self, _project: str, _handoff: TrackHandoff, _text: str) -> Told:
+    def mail(self, _project: str, _message: MailMessage) -> Told:
         """Leave it to the sink."""
         return Told("skipped", "left to the sink agent_mail")
 
@@ -51,11 +52,11 @@ class CarryNow:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
 
-    def mail(self, _project: str, _handoff: TrackHandoff, _text: str) -> Told:
-        """Leave it to the daemon's sink; it is off unless configured."""
-        if self._settings.agent_mail.url is None:
-            return Told("skipped", "Agent Mail is not configured")
-        return Told("skipped", "left to the sink agent_mail")
+    def mail(self, project: str, message: MailMessage) -> Told:
+        """Send it, if that is configured; the sink knows by its id that it was sent."""
+        if not is_configured(self._settings.agent_mail):
+            return Told("skipped", "not configured")
+        return Told("done", f"sent to {send_handoff(project, message, self._settings.agent_mail)}")
 
     def note(self, project: str, issue: str, note: BeadsNote) -> Told:
         """Write the note, and believe only what bd shows."""
@@ -86,3 +87,8 @@ def issue_of_epic(project: str, epic: str, settings: Settings) -> Issue | None:
     if not epic or not uses_beads(project, settings):
         return None
     return next(iter(read_issue(project, epic, settings.beads).issues), None)
+
+
+def mailed_handoff(project: str, track: str, settings: Settings) -> Received | None:
+    """Return the newest handoff mailed about *track*; raises where a configured server cannot say."""
+    return latest_handoff(project, track, settings.agent_mail)

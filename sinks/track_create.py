@@ -15,6 +15,7 @@ from flowd.handoff.track_index import add_to_index
 from flowd.handoff.track_metadata import Gates, HandoffSection, HistoryEntry, Metadata, add_to_history
 from flowd.handoff.track_rules import PRIORITIES, TrackRules, read_rules
 from flowd.handoff.track_workers import Workers, read_workers
+from flowd.sinks.agent_mail import checkpoint_mail
 from flowd.sinks.bd_program import is_issue_id
 from flowd.sinks.checkpoint_note import checkpoint_note
 from flowd.sinks.idle_timer import touch_marker
@@ -154,21 +155,26 @@ class Creation:
         return Told(DONE, f"{scanned.hidden} hidden" if scanned.hidden else "none")
 
     def _mail(self) -> Told:
-        return self._couriers.mail(self._project, self._handoff, render(self._handoff))
+        return self._couriers.mail(self._project, checkpoint_mail(self._checkpoint, self._about_track()))
 
     def _note(self) -> Told:
-        track = TrackBeads(
-            track=self._track.name,
-            section=self._metadata.handoff.section_count + 1,
-            handoff_file=file_name(self._handoff),
-            tasks_completed=self._progress.done,
-            tasks_total=self._progress.total,
-        )
-        note = checkpoint_note(self._checkpoint, self._at, track)
+        note = checkpoint_note(self._checkpoint, self._at, self._about_track())
         if self._workers.workers:
             note = note._replace(parallel_state=self._workers.summary, workers=self._workers.told)
         epic = self._metadata.epic
         return self._couriers.note(self._project, epic if is_issue_id(epic) else "", note)
+
+    def _about_track(self) -> TrackBeads:
+        """Return what mail and note tell of the track, with the section that is about to be written."""
+        return TrackBeads(
+            track=self._track.name,
+            epic=self._checkpoint.epic,
+            section=self._metadata.handoff.section_count + 1,
+            handoff_file=file_name(self._handoff),
+            tasks_completed=self._progress.done,
+            tasks_total=self._progress.total,
+            phase=self._progress.phase.title if self._progress.phase else "",
+        )
 
     def _write(self) -> Told:
         recorded = self._recorded()

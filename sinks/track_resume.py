@@ -3,6 +3,7 @@
 import time
 from typing import NamedTuple
 
+from flowd.config.errors import FlowdError
 from flowd.config.settings import Settings
 from flowd.handoff.ages import age
 from flowd.handoff.errors import HandoffError
@@ -11,10 +12,11 @@ from flowd.handoff.track import Track
 from flowd.handoff.track_document import ReadHandoff
 from flowd.handoff.track_index import handoffs_in
 from flowd.handoff.track_metadata import set_active
+from flowd.sinks.agent_mail_desk import Received
 from flowd.sinks.bd_answer import Issue
 from flowd.sinks.idle_timer import touch_marker
 from flowd.sinks.track_content import Progress
-from flowd.sinks.track_couriers import closed_of_epic, issue_of_epic
+from flowd.sinks.track_couriers import closed_of_epic, issue_of_epic, mailed_handoff
 
 STALE_S = 7 * 86_400.0
 
@@ -24,6 +26,7 @@ class Resumed(NamedTuple):
 
     track: Track
     epic: str
+    mail: Received | None
     handoff: ReadHandoff | None
     issue: Issue | None
     progress: Progress
@@ -31,15 +34,16 @@ class Resumed(NamedTuple):
 
 
 def resume_track(track: Track, settings: Settings) -> Resumed:
-    """Return the track's last handoff with its Beads context; the track counts as active from now on."""
+    """Return what the track was left with, by mail, file and Beads; it counts as active from now on."""
     warnings: list[str] = []
     epic, progress = _progress(track, settings, warnings)
+    mail = _mailed(track, settings, warnings)
     written = handoffs_in(track.project, track.handoffs)
     handoff = written[-1] if written else None
     issue = issue_of_epic(track.project, epic, settings)
     warnings += _drifted(track, handoff)
     _take_up(track, progress, warnings)
-    return Resumed(track, epic, handoff, issue, progress, tuple(warnings))
+    return Resumed(track, epic, mail, handoff, issue, progress, tuple(warnings))
 
 
 def _progress(track: Track, settings: Settings, warnings: list[str]) -> tuple[str, Progress]:
@@ -54,6 +58,14 @@ def _progress(track: Track, settings: Settings, warnings: list[str]) -> tuple[st
         return "", by_plan
     counted = closed_of_epic(track.project, epic, settings)
     return epic, Progress(*counted, plan.current) if counted else by_plan
+
+
+def _mailed(track: Track, settings: Settings, warnings: list[str]) -> Received | None:
+    try:
+        return mailed_handoff(track.project, track.name, settings)
+    except (FlowdError, OSError) as error:
+        warnings.append(f"Agent Mail unavailable - using file-based handoffs only ({error})")
+        return None
 
 
 def _drifted(track: Track, handoff: ReadHandoff | None) -> list[str]:
