@@ -72,16 +72,15 @@ _ENDINGS: dict[str, Kind] = {
     "blockers": "blockers",
 }
 _BY_NAME: dict[str, Kind] = {name: kind for kind, names in _SYNONYMS.items() for name in names.split("|")}
-_LONGEST_FIRST = sorted(_BY_NAME, key=len, reverse=True)
+_NAME = re.compile(f"(?:{'|'.join(map(re.escape, sorted(_BY_NAME, key=len, reverse=True)))})(?![^\\W_])")
 _LEAD = re.compile(r"^(?:[\W_]|\d+(?:\.\d+)*(?=[.)\s:])|(?:part|step|section) \d+\b)+", re.IGNORECASE)
 
 
 def kind_of(heading: str) -> Kind | None:
     """Return what *heading* announces, or None when it is a name of its own."""
     name = _LEAD.sub("", heading).casefold().replace("’", "'")
-    longest = next((known for known in _LONGEST_FIRST if _starts(name, known)), None)
-    if longest is not None:
-        return _BY_NAME[longest]
+    if match := _NAME.match(name):
+        return _BY_NAME[match[0]]
     begins = (kind for known, kind in CONTRACT_KINDS.items() if name.startswith(known))
     ends = (kind for known, kind in _ENDINGS.items() if name.rstrip(" :.").endswith(f" {known}"))
     return next(begins, None) or next(ends, None)
@@ -90,7 +89,3 @@ def kind_of(heading: str) -> Kind | None:
 def is_contract_heading(heading: str) -> bool:
     """Say whether *heading* is one of the contract's own, which stands for itself wherever it is."""
     return _LEAD.sub("", heading).startswith(tuple(name.capitalize() for name in CONTRACT_KINDS))
-
-
-def _starts(name: str, known: str) -> bool:
-    return name.startswith(known) and not name[len(known) : len(known) + 1].isalnum()

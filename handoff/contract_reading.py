@@ -12,6 +12,7 @@ from flowd.handoff.markdown_sections import headings_of, lines_of, outside_fence
 from flowd.handoff.small_file import READ_FLAGS
 
 LARGEST_READ = 1 << 20
+TITLE_CHARACTERS = 100
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _EMPTY_TITLE = re.compile(
     r"(?:session )?(?:handoff|checkpoint)[\W_]*(?:\d{4}-\d{2}-\d{2})?[\W_]*(?:auto)?[\W_]*", re.I
@@ -81,7 +82,7 @@ def _purpose(title: str, said: Metadata, sections: tuple[Section, ...]) -> str:
         return " ".join(stated.split())
     if done := _first_item(sections, "done"):
         return done
-    if title and not _EMPTY_TITLE.fullmatch(title):
+    if title and not _EMPTY_TITLE.fullmatch(title[:TITLE_CHARACTERS]):
         return _TITLE_LEAD.sub("", title)
     return _first_item(sections, "context") or NO_PURPOSE
 

@@ -8,8 +8,7 @@ ITEM_CHARACTERS = 400
 _BULLET = re.compile(r"([ \t]*)(?:[-*+•]|\d{1,3}[.)])[ \t]+(.*)")
 _BOX = re.compile(r"\[([ xX~!/-])\][ \t]*(.*)")
 _ROW = re.compile(r"[ \t]*\|(.+)\|[ \t]*")
-_RULE = re.compile(r"[ \t]*(?:\|?[ \t]*:?-{2,}:?[ \t]*)+\|?[ \t]*|[ \t]*[-*_]{3,}[ \t]*")
-_SUB_HEADING = re.compile(r" {0,3}#{1,6}[ \t]+(.*?)[ \t]*#*[ \t]*")
+_SUB_HEADING = re.compile(r" {0,3}#{1,6}[ \t]+(.*)")
 _BOXES = re.compile(r"[ \t]*(?:>[ \t]*)*(?:[-*+•]|\d{1,3}[.)])[ \t]+\[([ xX~!])\](?=[ \t]|$)")
 
 
@@ -42,7 +41,7 @@ def _bullets(lines: list[str]) -> list[Item]:
     is_inside = False
     for line in lines:
         match = _BULLET.fullmatch(line)
-        if match and not _RULE.fullmatch(line):
+        if match and not _is_rule(line):
             is_inside = _indent(match[1]) <= outermost
             if is_inside:
                 found.append([match[2]])
@@ -54,13 +53,14 @@ def _bullets(lines: list[str]) -> list[Item]:
 
 
 def _rows(lines: list[str]) -> list[Item]:
-    rows = [match[1] for line in lines if (match := _ROW.fullmatch(line)) and not _RULE.fullmatch(line)]
+    rows = [match[1] for line in lines if (match := _ROW.fullmatch(line)) and not _is_rule(line)]
     cells = [[cell.strip() for cell in row.split("|")] for row in rows[1:]]
     return [item(" — ".join(filter(None, row))) for row in cells if any(row)]
 
 
 def _sub_headings(lines: list[str]) -> list[Item]:
-    return [item(match[1]) for line in lines if (match := _SUB_HEADING.fullmatch(line)) and match[1]]
+    found = [match[1].rstrip(" \t#") for line in lines if (match := _SUB_HEADING.fullmatch(line))]
+    return [item(text) for text in found if text]
 
 
 def _has_bare_sub_heading(lines: list[str]) -> bool:
@@ -71,8 +71,16 @@ def _has_bare_sub_heading(lines: list[str]) -> bool:
 
 
 def _prose(lines: list[str]) -> list[Item]:
-    paragraphs = re.split(r"\n[ \t]*\n", "\n".join("" if _RULE.fullmatch(line) else line for line in lines))
+    paragraphs = re.split(r"\n[ \t]*\n", "\n".join("" if _is_rule(line) else line for line in lines))
     return [item(" ".join(text.split())) for text in paragraphs if text.strip()]
+
+
+def _is_rule(line: str) -> bool:
+    """Say whether *line* is a rule, or the one below a table's head."""
+    bare = line.strip()
+    if not bare.strip("-|: \t"):
+        return "--" in bare
+    return len(bare) > 2 and not (bare.strip("*") and bare.strip("_"))
 
 
 def _indent(space: str) -> int:

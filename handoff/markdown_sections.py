@@ -9,7 +9,7 @@ from flowd.handoff.contract_kinds import is_contract_heading, kind_of
 from flowd.handoff.markdown_items import items_of
 
 _LINES = re.compile(r"\r\n|\r|\n")
-_ATX = re.compile(r" {0,3}(#{1,6})[ \t]+(.*?)[ \t]*#*[ \t]*")
+_ATX = re.compile(r" {0,3}(#{1,6})[ \t]+(.*)")
 _BOLD = re.compile(r" {0,3}(\*\*|__)([^*_]{2,80}?):?\1:?[ \t]*")
 _UNDERLINE = re.compile(r" {0,3}(=+|-{3,})[ \t]*")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})([^`]*)")
@@ -52,7 +52,7 @@ def headings_of(lines: list[str]) -> list[Heading]:
     found: list[Heading] = []
     for number, line in enumerate(lines):
         if match := _ATX.fullmatch(line):
-            found.append(Heading(len(match[1]), match[2].strip(), number, number + 1))
+            found.append(Heading(len(match[1]), match[2].rstrip(" \t#"), number, number + 1))
         elif (match := _BOLD.fullmatch(line)) and kind_of(match[2]):
             found.append(Heading(_BOLD_LEVEL, match[2], number, number + 1))
         elif number and (match := _UNDERLINE.fullmatch(line)) and kind_of(lines[number - 1]):
@@ -83,11 +83,14 @@ def _known(headings: list[Heading], last: int) -> Iterator[tuple[Kind, Heading, 
     reached = 0
     for index, heading in enumerate(headings):
         kind = kind_of(heading.text)
-        later = headings[index + 1 :]
-        if kind is None or heading.line < reached or _is_title(heading, later):
+        if kind is None or heading.line < reached or _is_title(heading, _after(headings, index)):
             continue
-        reached = next((other.line for other in later if _ends(other, heading)), last)
+        reached = next((other.line for other in _after(headings, index) if _ends(other, heading)), last)
         yield kind, heading, reached
+
+
+def _after(headings: list[Heading], index: int) -> Iterator[Heading]:
+    return (headings[later] for later in range(index + 1, len(headings)))
 
 
 def _ends(other: Heading, heading: Heading) -> bool:
@@ -96,6 +99,8 @@ def _ends(other: Heading, heading: Heading) -> bool:
     return is_contract_heading(other.text) and not is_contract_heading(heading.text)
 
 
-def _is_title(heading: Heading, below: list[Heading]) -> bool:
+def _is_title(heading: Heading, below: Iterator[Heading]) -> bool:
     """Say whether a heading stands above the whole document, so that its words announce no section."""
-    return heading.level == 1 and bool(below) and all(later.level > 1 for later in below)
+    if heading.level > 1 or next(below, heading).level <= 1:
+        return False
+    return all(later.level > 1 for later in below)

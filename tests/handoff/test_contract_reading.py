@@ -287,6 +287,47 @@ def test_no_bytes_raise(data: bytes) -> None:
     read_document(decoded(b"\xff\xfe" + data))
 
 
+HOSTILE = [
+    *(
+        "-",
+        "- ",
+        "|-",
+        "# a\n",
+        "# Done\n",
+        "## Next\n",
+        "- [x] a\n",
+        "```\n",
+        "1.",
+        "# ",
+        "# #",
+        "*",
+        "[",
+        "{a: ",
+        "> ",
+    ),
+    *(
+        "**Next:**\n",
+        "human review ",
+        "key: ",
+        "a: &a [*a]\n",
+        "\n \n",
+        "---\n",
+        "handoff-",
+        "| a ",
+        " ",
+        "\t",
+        "_",
+    ),
+]
+
+
+@pytest.mark.parametrize("unit", HOSTILE)
+@pytest.mark.parametrize("before", ["", "# Handoff", "## Next\n"])
+def test_no_document_takes_for_ever(unit: str, before: str) -> None:
+    """Where the cost is a square or worse of the length, this test does not come to its end."""
+    assert read_document(before + unit * (50_000 // len(unit)) + "x").purpose
+
+
 SECTION = st.tuples(
     st.sampled_from(["Done", "Next", "Gotchas", "Risks", "Reflection"]),
     st.lists(st.from_regex(r"[a-z][a-z ,]{0,20}[a-z]", fullmatch=True), max_size=5),
