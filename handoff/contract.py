@@ -5,6 +5,8 @@ from typing import Literal, NamedTuple
 
 SIGNAL = "HUMAN REVIEW NEEDED"
 NO_PURPOSE = "(no summary)"
+# What flowd writes where a section has no entry; it is none.
+NOTHING = "(nothing noted)"
 PURPOSE_CHARACTERS = 60
 _SIGNAL = re.compile(r"human[ \t]+review[ \t]+needed(.*)", re.IGNORECASE | re.ASCII)
 _REASON_CHARACTERS = 300
@@ -58,7 +60,8 @@ class Document(NamedTuple):
 
     def items(self, *kinds: Kind) -> list[Item]:
         """Return the entries of all sections of *kinds*, in the document's order."""
-        return [item for section in self.sections if section.kind in kinds for item in section.items]
+        found = [item for section in self.sections if section.kind in kinds for item in section.items]
+        return [item for item in found if item.text != NOTHING]
 
     @property
     def open_items(self) -> list[str]:

@@ -3,11 +3,10 @@
 from datetime import datetime
 from typing import NamedTuple
 
-from flowd.handoff.contract import NO_PURPOSE, PURPOSE_CHARACTERS, without_signal
+from flowd.handoff.contract import NO_PURPOSE, NOTHING, PURPOSE_CHARACTERS, without_signal
 from flowd.handoff.contract_metadata import source_line
 from flowd.handoff.redaction import redact
 
-NOTHING = "(nothing noted)"
 CARRIED = "(carried forward)"
 
 
@@ -61,7 +60,7 @@ def carried_forward(before: list[str], now: tuple[str, ...], done: tuple[str, ..
     left: dict[str, str] = {}
     for text in before:
         bare = _bare(text)
-        if bare and bare != _bare(NOTHING) and bare not in named:
+        if bare and bare not in named:
             left.setdefault(bare, f"{text.removesuffix(CARRIED).strip()} {CARRIED}")
     return list(left.values())[:most]
 

@@ -4,7 +4,7 @@ import time
 from typing import NamedTuple
 
 from flowd.handoff.contract import Document, Kind
-from flowd.handoff.contract_text import NOTHING, Draft, as_purpose, carried_forward, one_line
+from flowd.handoff.contract_text import Draft, as_purpose, carried_forward, one_line
 from flowd.handoff.git_files import read_branch
 from flowd.handoff.reflog import commits_between, head_commit
 from flowd.store.facts import SessionState, Trigger, latest_activity
@@ -47,7 +47,7 @@ def _with_own_words(draft: Draft, own: Document) -> Draft:
     """Return *draft* with all that the session itself had written before, so that none of it is hidden."""
 
     def joined(kind: Kind, entries: tuple[str, ...]) -> tuple[str, ...]:
-        before = [item.text for item in own.items(kind) if item.text != NOTHING]
+        before = [item.text for item in own.items(kind)]
         return tuple(dict.fromkeys([*before, *entries]))
 
     return draft._replace(

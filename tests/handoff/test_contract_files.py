@@ -74,6 +74,7 @@ def test_what_is_written_is_read_back() -> None:
     assert (document.trigger, document.branch, document.project) == ("idle", "feat/login", "/work/shop")
     assert [item.text for item in document.items("done")] == ["Token parser", "two lines"]
     assert document.open_items == ["Cookies"]
+    assert document.items("risks", "reflection") == []
 
 
 def test_a_secret_is_hidden_before_it_is_written() -> None:
@@ -150,7 +151,7 @@ def test_directories_of_both_versions_are_found_through_links(tmp_path: Path) ->
 
 
 def test_what_was_left_open_is_carried_once_and_never_twice_marked() -> None:
-    before = ["Cookies", "Docs.", f"Logout {CARRIED}", "(nothing noted)", "cookies"]
+    before = ["Cookies", "Docs.", f"Logout {CARRIED}", "cookies"]
     assert carried_forward(before, ("docs",), (), 10) == [f"Cookies {CARRIED}", f"Logout {CARRIED}"]
     assert carried_forward(before, (), ("Logout",), 1) == [f"Cookies {CARRIED}"]
 
