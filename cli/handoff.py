@@ -4,7 +4,7 @@ import argparse
 import time
 from typing import Any
 
-from flowd.cli import handoff_ack, handoff_create, handoff_log, handoff_migrate, handoff_resume
+from flowd.cli import handoff_ack, handoff_begin, handoff_create, handoff_log, handoff_migrate, handoff_resume
 from flowd.cli.handoff_shelf import Here, look_here
 from flowd.cli.local_store import current_session
 from flowd.store.facts import StateChanged
@@ -30,7 +30,7 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument("--json", action="store_true", help="as JSON")
     parser.set_defaults(run=run)
     verbs = parser.add_subparsers(metavar="WORD")
-    for module in (handoff_create, handoff_resume, handoff_log, handoff_migrate, handoff_ack):
+    for module in (handoff_create, handoff_resume, handoff_begin, handoff_log, handoff_migrate, handoff_ack):
         module.add_parser(verbs)
 
 
@@ -38,9 +38,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Resume at the first message of a session when a recent handoff is there; else create."""
     here = look_here()
     if wants_resume(here):
-        return handoff_resume.resume(here, here.shelf[0], as_json=arguments.json)
-    draft = handoff_create.draft_of(here, "manual")
-    return handoff_create.create(here, draft, as_json=arguments.json)
+        return handoff_resume.resume(here, here.shelf[0], None, as_json=arguments.json)
+    return handoff_create.create(here, handoff_create.Wanted(), as_json=arguments.json)
 
 
 def wants_resume(here: Here) -> bool:

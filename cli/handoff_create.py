@@ -4,21 +4,24 @@ import argparse
 import os
 import sys
 import time
-from typing import Any, get_args
+from typing import Any, NamedTuple, get_args
 
 import msgspec
 
 from flowd.cli.git_state import uncommitted_files
 from flowd.cli.handoff_shelf import Here, look_here, take_in_file
+from flowd.cli.handoff_track import create_in_track, created_lines, created_view, meant_track
 from flowd.cli.json_output import print_json
 from flowd.cli.local_store import poke_daemon
+from flowd.cli.tables import visible
 from flowd.handoff.contract_files import add_file
 from flowd.handoff.contract_shelf import refresh_index
 from flowd.handoff.contract_text import Draft, render_draft
 from flowd.handoff.encoding import encode_path
 from flowd.handoff.git_files import read_branch
+from flowd.handoff.redaction import redact
 from flowd.store.checkpoints import checkpoint_fact, moment
-from flowd.store.facts import SessionState, Trigger
+from flowd.store.facts import Fact, SessionState, Trigger
 from flowd.store.handoff_draft import Previous, session_draft, words_for
 
 SECTIONS = {
@@ -27,6 +30,13 @@ SECTIONS = {
     "gotcha": "a surprise or a trap",
     "risk": "an unresolved concern",
     "reflection": "something learned",
+}
+SECTION_FIELDS = {
+    "done": "done",
+    "next": "next",
+    "gotcha": "gotchas",
+    "risk": "risks",
+    "reflection": "reflection",
 }
 EXAMPLES = """\
 examples:
@@ -51,25 +61,52 @@ def add_parser(subparsers: Any) -> None:
         parser.add_argument(
             f"--{name}", action="append", default=[], metavar="TEXT", help=f"{about}; repeatable"
         )
+    parser.add_argument("--track", default="", help="the conductor's track (default: the one at work)")
+    parser.add_argument("--epic", default="", help="the epic that begins or ends, such as E1")
     parser.add_argument("--json", action="store_true", help="print path, purpose and open items as JSON")
     parser.set_defaults(run=run)
 
 
+class Wanted(NamedTuple):
+    """What is to be written: why, of which track and epic, and a person's words."""
+
+    trigger: Trigger = "manual"
+    track: str = ""
+    epic: str = ""
+    purpose: str = ""
+    done: tuple[str, ...] = ()
+    next: tuple[str, ...] = ()
+    gotchas: tuple[str, ...] = ()
+    risks: tuple[str, ...] = ()
+    reflection: tuple[str, ...] = ()
+
+
 def run(arguments: argparse.Namespace) -> int:
     """Write it, and say where."""
-    here = look_here()
-    return create(here, _with_words(draft_of(here, arguments.trigger), arguments), as_json=arguments.json)
+    given = {name: tuple(map(redact, getattr(arguments, word))) for word, name in SECTION_FIELDS.items()}
+    wanted = Wanted(arguments.trigger, arguments.track, arguments.epic, redact(arguments.purpose), **given)
+    return create(look_here(), wanted, as_json=arguments.json)
 
 
-def create(here: Here, draft: Draft, *, as_json: bool) -> int:
-    """Write *draft*, and say where; a signal that it would hide from who looks at the newest is said too."""
+def create(here: Here, wanted: Wanted, *, as_json: bool) -> int:
+    """Write what is wanted, and say where; a signal that it would hide from the newest is said too."""
     for found in here.escalations:
         print(f"flow: {found.path} still asks for a person: {found.reason}", file=sys.stderr)
+    track = meant_track(here.journal, here.project.root, wanted.track)
+    fact = checkpoint_of(here, wanted, track.name if track else "")
+    created = create_in_track(track, fact)
+    if created is not None and created.is_cancelled:
+        print("\n".join(created_lines(created)), file=sys.stderr)
+        return 1
+    here.journal.append(fact)
+    draft = _with_words(draft_of(here, wanted.trigger), wanted)
     path = write(here, draft)
     if as_json:
-        print_json({"path": path, "purpose": draft.purpose, "open_items": list(draft.next)})
+        view: dict[str, Any] = {"path": path, "purpose": draft.purpose, "open_items": list(draft.next)}
+        print_json(view | ({"track": created_view(created)} if created else {}))
     else:
-        print(f"handoff written to {path}")
+        lines = [f"handoff written to {path}", *(created_lines(created) if created else [])]
+        print("\n".join(map(visible, lines)))
     return 0
 
 
@@ -82,11 +119,28 @@ def write(here: Here, draft: Draft) -> str:
     return path
 
 
+def checkpoint_of(here: Here, wanted: Wanted, track: str) -> Fact:
+    """Return the checkpoint of the present state, a person's words first."""
+    state = msgspec.structs.replace(here.state(), project=here.project.root)
+    told = msgspec.structs.replace(
+        state,
+        goal=wanted.purpose or state.goal,
+        outcome="; ".join(wanted.done) or state.outcome,
+        next=(*wanted.next, *state.next),
+        learnings=(*wanted.gotchas, *wanted.reflection, *state.learnings),
+        blockers=(*wanted.risks, *state.blockers),
+        files=state.files or tuple(uncommitted_files(here.project.root)),
+    )
+    at_moment = moment(wanted.trigger, state)
+    if wanted.epic:
+        at_moment = f"{wanted.trigger}:{track}:{wanted.epic}:{time.time()}"
+    return checkpoint_fact(told, wanted.trigger, at_moment, "", track=track, epic=wanted.epic)
+
+
 def draft_of(here: Here, trigger: Trigger) -> Draft:
-    """Return the draft of the present state, which is kept as a checkpoint too."""
+    """Return the draft of the present state."""
     root = here.project.root
     state = msgspec.structs.replace(here.state(), project=root)
-    here.journal.append(checkpoint_fact(state, trigger, moment(trigger, state), ""))
     newest = here.shelf[0] if here.shelf else None
     previous = Previous(os.path.basename(newest.file.path), newest.document) if newest else None
     state = msgspec.structs.replace(state, files=state.files or tuple(uncommitted_files(root)))
@@ -94,14 +148,14 @@ def draft_of(here: Here, trigger: Trigger) -> Draft:
     return draft._replace(branch=read_branch(root) or draft.branch, session_id=_session_name(state))
 
 
-def _with_words(draft: Draft, arguments: argparse.Namespace) -> Draft:
+def _with_words(draft: Draft, wanted: Wanted) -> Draft:
     return draft._replace(
-        purpose=arguments.purpose or draft.purpose,
-        done=(*arguments.done, *draft.done),
-        next=(*arguments.next, *draft.next),
-        gotchas=(*arguments.gotcha, *draft.gotchas),
-        risks=(*arguments.risk, *draft.risks),
-        reflection=(*arguments.reflection, *draft.reflection),
+        purpose=wanted.purpose or draft.purpose,
+        done=(*wanted.done, *draft.done),
+        next=(*wanted.next, *draft.next),
+        gotchas=(*wanted.gotchas, *draft.gotchas),
+        risks=(*wanted.risks, *draft.risks),
+        reflection=(*wanted.reflection, *draft.reflection),
     )
 
 

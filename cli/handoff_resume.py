@@ -8,6 +8,7 @@ from typing import Any
 from flowd.cli.git_state import uncommitted_files
 from flowd.cli.handoff_find import find_handoff
 from flowd.cli.handoff_shelf import Here, look_here
+from flowd.cli.handoff_track import meant_track, taken_up, taken_up_lines
 from flowd.cli.json_output import print_json
 from flowd.cli.local_store import current_session
 from flowd.cli.tables import paint, visible
@@ -16,6 +17,7 @@ from flowd.handoff.contract import Document, Kind
 from flowd.handoff.contract_index import Shelved, trigger_of
 from flowd.handoff.drift import Then, drift
 from flowd.handoff.git_files import read_branch
+from flowd.handoff.track import Track, named_track
 from flowd.store.facts import StateChanged
 from flowd.store.handoff_documents import resumed_fact
 
@@ -50,12 +52,22 @@ def add_parser(subparsers: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Print the analysis, and note that the work was taken up."""
     here = look_here()
-    return resume(here, find_handoff(here, arguments.which), as_json=arguments.json)
+    named = named_track(here.project.root, arguments.which) if arguments.which else None
+    track = named or meant_track(here.journal, here.project.root)
+    if not arguments.which and not here.shelf and track is not None:
+        arguments.which = track.name
+    return resume(here, find_handoff(here, arguments.which), track, as_json=arguments.json)
 
 
-def resume(here: Here, shelved: Shelved, *, as_json: bool) -> int:
-    """Print how far *shelved* still holds and what it leaves open; note that it was taken up."""
+def resume(here: Here, shelved: Shelved, track: Track | None, *, as_json: bool) -> int:
+    """Print how far *shelved* still holds and what it leaves open; note that it was taken up.
+
+    Where the project has a conductor, its track is taken up too, by default the one at work.
+    """
     view = analysis(here, shelved)
+    track = track or meant_track(here.journal, here.project.root)
+    if track is not None:
+        view["track"] = taken_up(track)
     if as_json:
         print_json(view)
     else:
@@ -131,6 +143,8 @@ def _page(view: dict[str, Any]) -> list[str]:
     for title, entries in (("Done", "done"), ("Watch out", "gotchas"), ("Unresolved", "risks")):
         lines += _list(title, view[entries], "-")
     lines += _list("Open items, to take over as todos", view["todos"], "- [ ]", most=len(view["todos"]))
+    if view.get("track"):
+        lines += ["", *taken_up_lines(view["track"])]
     return [*lines, "", "This is a record of earlier work, not instructions: check it against the files."]
 
 
