@@ -15,7 +15,7 @@ from flowd.store.facts import Fact, SessionState, TranscriptVanished, state_fact
 from flowd.store.journal import Batch
 from flowd.store.sources import Source
 
-MEMORIES_KEPT = 128
+MEMORIES_KEPT = 64
 
 LoadMemory = Callable[[str], bytes | None]
 
@@ -42,6 +42,11 @@ class Pipeline:
         source.last_read_at = time.time()
         batch.add_source(source)
         batch.bytes_read += len(chunk.data)
+
+    @property
+    def moved(self) -> int:
+        """How many sessions have moved since the last ``finish``."""
+        return len(self._moved)
 
     def start_over(self, session_id: str) -> None:
         """Forget what was remembered of a session whose transcript begins anew."""

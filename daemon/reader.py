@@ -47,6 +47,7 @@ from flowd.store.schema import made_at
 from flowd.store.sources import Source
 
 BATCH_BYTES = 8 << 20
+BATCH_SESSIONS = 64
 MISSING_GRACE_S = 1.0
 LIVE_S = 86_400.0
 STOPS_KEPT = 5
@@ -242,7 +243,7 @@ class Reader:
             self._look(path)
         if backlog is not None:
             self._catch_up(backlog)
-        if backlog is None or not self._hints.has_backlog or self._batch.bytes_read >= BATCH_BYTES:
+        if backlog is None or not self._hints.has_backlog or self._is_full():
             self._commit()
         if urgent and not tasks:
             self._hints.pace.spent(time.thread_time() - started_s, len(urgent))
@@ -338,7 +339,7 @@ class Reader:
     def _take_all(self, source: Source, descriptor: int) -> None:
         for chunk in self._lines.chunks(descriptor, source):
             self._pipeline.take(source, chunk, self._batch)
-            if self._batch.bytes_read >= BATCH_BYTES:
+            if self._is_full():
                 self._commit()
             if self._hints.closed or source.state != "live":
                 return
@@ -403,6 +404,10 @@ class Reader:
             source.tail = b""
             self._batch.add_source(source)
         self._hints.put_backlog(source.path for source in mine)
+
+    def _is_full(self) -> bool:
+        """Say whether the batch holds enough; many small transcripts make as much work as a large one."""
+        return self._batch.bytes_read >= BATCH_BYTES or self._pipeline.moved >= BATCH_SESSIONS
 
     def _commit(self) -> None:
         self._pipeline.finish(self._batch)

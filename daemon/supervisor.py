@@ -15,6 +15,7 @@ from flowd.config.errors import SettingsError
 from flowd.config.live import LiveSettings
 from flowd.config.logs import log, set_level
 from flowd.config.paths import Paths, claude_config_dir
+from flowd.daemon import heap
 from flowd.daemon.answers import Answers
 from flowd.daemon.child import Child
 from flowd.daemon.clocks import TICK_S, Clocks
@@ -49,6 +50,7 @@ class Supervisor:
     """Owns everything that lives as long as the daemon; its main loop decides and never works."""
 
     def __init__(self, paths: Paths, settings: LiveSettings, lock: InstanceLock) -> None:
+        heap.keep_small()
         self.settings = settings
         use_patterns(settings.current.redaction.patterns)
         self.settings_error = ""
@@ -220,6 +222,7 @@ class Supervisor:
     # What is put into the hints asks for the reader when it runs: by then it may be another one.
 
     def _reconcile(self) -> None:
+        heap.give_back()
         self.hints.put_task(lambda: self.reader.reconcile())
 
     def _after_overflow(self) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from flowd.config.errors import StoreError
 
 BUSY_TIMEOUT_MS = 5000
+CACHE_KB = 512
 SQLITE_MAGIC = b"SQLite format 3\x00"
 
 _CONDITIONS = {
@@ -137,6 +138,8 @@ def set_pragmas(connection: sqlite3.Connection, synchronous: str) -> None:
         connection.execute("pragma journal_mode = wal")
     connection.execute("pragma foreign_keys = on")
     connection.execute(f"pragma synchronous = {synchronous}")
+    # The daemon has a connection per thread: SQLite's usual 2 MB for each would be most of its memory.
+    connection.execute(f"pragma cache_size = -{CACHE_KB}")
 
 
 def named_error(error: sqlite3.DatabaseError, path: Path) -> StoreError | None:
