@@ -116,17 +116,28 @@ SHAPES = (
     Shape("AGE-SECRET-KEY-", "age-key", r"AGE-SECRET-KEY-1[A-Z0-9]{50,}"),
 )
 # No token is without such a run, and most prose is: one look spares it all the anchors.
-_LONG_RUN = re.compile(r"[A-Za-z0-9_+~-]{16}")
+_LONG_RUN = re.compile(r"[A-Za-z0-9_+~/%.-]{16}")
 _BY_ANCHOR = tuple((shape.anchor, shape) for shape in SHAPES)
 
 
 def find_tokens(text: str) -> Iterable[Secret]:
     """Return every secret of a known shape in *text*."""
-    return _tokens(text) if _LONG_RUN.search(text) else ()
+    suspects = _lines_with_a_long_run(text)
+    return _tokens(text, suspects) if suspects else ()
 
 
-def _tokens(text: str) -> Iterator[Secret]:
-    for shape in [shape for anchor, shape in _BY_ANCHOR if anchor in text]:
+def _lines_with_a_long_run(text: str) -> str:
+    lines, end = [], 0
+    while run := _LONG_RUN.search(text, end):
+        end = text.find("\n", run.end())
+        end = len(text) if end < 0 else end
+        lines.append(text[text.rfind("\n", 0, run.start()) + 1 : end])
+    return "\n".join(lines)
+
+
+def _tokens(text: str, suspects: str) -> Iterator[Secret]:
+    # A token stands on one line with its anchor, so the anchors of a few lines are those of the text.
+    for shape in [shape for anchor, shape in _BY_ANCHOR if anchor in suspects]:
         for match in _matches(text, shape):
             group = match.lastindex or 0
             if not is_masked(match[group]):
