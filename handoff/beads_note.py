@@ -52,8 +52,8 @@ class OwnBlock(NamedTuple):
     text: str
 
 
-def note_lines(note: BeadsNote, line_bytes: int = LINE_BYTES) -> list[str]:
-    """Return the note as lines of at most *line_bytes* each, without a secret in them."""
+def note_lines(note: BeadsNote) -> list[str]:
+    """Return the note as one line per label, without a secret in them."""
     told = {
         "COMPLETED": _one_line([note.completed]) or "nothing yet",
         "KEY DECISIONS": _one_line(note.decisions) or "none",
@@ -65,15 +65,15 @@ def note_lines(note: BeadsNote, line_bytes: int = LINE_BYTES) -> list[str]:
         "PARALLEL_STATE": _one_line([note.parallel_state]),
         "WORKERS": _one_line(note.workers),
     }
-    return [_shortened(f"{label}: {text}", line_bytes) for label, text in told.items() if text]
+    return [_shortened(f"{label}: {text}", LINE_BYTES) for label, text in told.items() if text]
 
 
 def block_text(note: BeadsNote, room_bytes: int) -> str | None:
     """Return the note between its marks, its lines shortened until it has at most *room_bytes*, if it can."""
-    line_bytes = LINE_BYTES
+    lines, line_bytes = note_lines(note), LINE_BYTES
     while line_bytes >= SHORTEST_LINE_BYTES:
-        lines = [f"<!-- flowd {moment_text(note.at)} -->", *note_lines(note, line_bytes), "<!-- /flowd -->"]
-        text = "\n".join(lines)
+        shortened = [_shortened(line, line_bytes) for line in lines]
+        text = "\n".join([f"<!-- flowd {moment_text(note.at)} -->", *shortened, "<!-- /flowd -->"])
         if len(text.encode()) <= room_bytes:
             return text
         line_bytes //= 2

