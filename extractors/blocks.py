@@ -55,8 +55,13 @@ def feed(memory: Memory, record: Record, line: int) -> Iterable[Note]:
         return ()
     if record.type != "assistant" or record.message is None or record.message.model == SYNTHETIC:
         return ()
+    texts = _texts(record.message.content)
+    return _found(memory, texts, record, line) if texts else ()
+
+
+def _found(memory: Memory, texts: list[tuple[str, str]], record: Record, line: int) -> list[Note]:
     notes: list[Note] = []
-    for text, path in _texts(record.message.content):
+    for text, path in texts:
         for found in found_in(text, path):
             key = f"block:{record.uuid or line}:{len(notes)}"
             body = BlockFound(found=found, file=path, record=record.uuid or "")
@@ -113,16 +118,19 @@ def _rank(step: Any) -> int:
     return _PRIORITIES.index(step.priority)
 
 
-def _texts(content: str | list[ContentBlock] | None) -> Iterator[tuple[str, str]]:
-    """Yield each text that may hold a block, with the path of the document it is for."""
+def _texts(content: str | list[ContentBlock] | None) -> list[tuple[str, str]]:
+    """Return each text that may hold a block, with the path of the document it is for."""
     if isinstance(content, str):
-        yield content, ""
-        return
+        return [(content, "")]
+    texts: list[tuple[str, str]] = []
     for block in content or ():
-        if block.text and block.type == "text":
-            yield block.text, ""
+        # This runs for every record, and next to none holds a block.
+        if block.type == "text":
+            if block.text and "outcome:" in block.text:
+                texts.append((block.text, ""))
         elif block.name in WRITING_TOOLS and b"outcome:" in (raw := bytes(block.input)):
-            yield from _documents(raw)
+            texts.extend(_documents(raw))
+    return texts
 
 
 def _documents(raw: bytes) -> Iterator[tuple[str, str]]:

@@ -7,6 +7,8 @@ from flowd.extractors.text import capitalised, cut, pieces, plain, sentences
 LONGEST_ANSWER_WORDS = 6
 LONGEST_END = 1500
 PIECES_AT_END = 4
+# No offer is without one of them, and most replies are.
+OFFERING = ("want me", "you like", "shall i", "should i", "ready to")
 
 _OPTION = re.compile(
     r"^\W*(?:option |choice )?\(?([A-Za-z]|\d{1,2})[.):]\W*\s+(.+)$|^\W*option ([A-Za-z]|\d{1,2})\W+(.+)$",
@@ -49,6 +51,12 @@ def is_consent(answer: str) -> bool:
 def declines(answer: str) -> bool:
     """Tell whether *answer* says no before anything else."""
     return _NO.match(answer) is not None
+
+
+def offer_at_end(reply: str) -> str:
+    """Return what the last question of *reply* offers to do; empty when it offers nothing."""
+    ending = reply[-LONGEST_END:].lower()
+    return offer_in(question_in(reply)) if any(word in ending for word in OFFERING) else ""
 
 
 def offer_in(question: str) -> str:

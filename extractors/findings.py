@@ -26,6 +26,8 @@ SHORTEST = 40
 ENOUGH = 12
 LIGHTEST = 2.5
 LIGHT = 4.5
+# No less than what backticks and stars add to a passage together.
+MOST_FOR_MARKS = 1.25
 # A finding loses against one of equal weight a thousand records later by a thousand times this.
 FRESHNESS_PER_RECORD = 0.002
 
@@ -67,11 +69,14 @@ def passages(reply: str, threshold: float) -> list[Passage]:
         if piece.is_heading:
             continue
         # A short piece outweighs its parts: most need no second look. A long one is looked at in parts.
-        whole = weigh(text) if len(text) <= LENGTH else None
-        if whole and (whole[1] < threshold or (whole[1] < LIGHTEST and "`" not in text)):
-            continue
+        whole = None
+        if len(text) <= LENGTH:
+            least = threshold if threshold >= LIGHTEST or "`" in text else LIGHTEST
+            whole = weigh(text, least)
+            if whole[1] < least:
+                continue
         for passage in _passages(text):
-            category, weight = whole if whole and passage is text else weigh(passage)
+            category, weight = whole if whole and passage is text else weigh(passage, threshold)
             if weight >= threshold and not is_musing(passage):
                 found.append(Passage(passage, category, weight, part, piece.lead, piece.is_item))
     return found
@@ -101,20 +106,25 @@ def told(written: str, lead: str = "") -> str:
     return cut_at_sentence(redact(bare), LENGTH)
 
 
-def weigh(text: str) -> tuple[Category, float]:
-    """Return what kind of finding *text* is, and how much it weighs."""
+def weigh(text: str, least: float = 0.0) -> tuple[Category, float]:
+    """Return what kind of finding *text* is, and how much it weighs: exactly, from *least* on."""
     low = text.lower()
     words = low.split()
     learning = decision = 0.0
     for cue in {CUES[word] for word in CUE_WORDS.intersection(words)}:
         learning += cue.learning
         decision += cue.decision
-        for phrase, for_learning, for_decision in cue.phrases:
-            if phrase in low:
-                learning += for_learning
-                decision += for_decision
-    weight = max(learning, decision) + 0.5 * min(learning, decision) + _shape(text, len(words))
-    return ("decision" if decision > learning else "learning"), weight
+        if cue.phrases:
+            for phrase, for_learning, for_decision in cue.phrases:
+                if phrase in low:
+                    learning += for_learning
+                    decision += for_decision
+    is_decision = decision > learning
+    weight = decision + 0.5 * learning if is_decision else learning + 0.5 * decision
+    # Most passages are light, whatever their form may add.
+    if weight + len(words) / 20 + MOST_FOR_MARKS >= least:
+        weight += _shape(text, len(words))
+    return ("decision" if is_decision else "learning"), weight
 
 
 def worth(finding: Finding) -> float:
@@ -154,7 +164,7 @@ def _shape(text: str, words: int) -> float:
 
 def is_musing(passage: str) -> bool:
     """Tell whether a passage thinks aloud."""
-    return any(musing in passage for musing in MUSINGS)
+    return any(map(passage.__contains__, MUSINGS))
 
 
 def _lead(line: str) -> str:

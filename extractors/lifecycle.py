@@ -12,6 +12,7 @@ from flowd.extractors.times import seconds
 from flowd.store.facts import AwaySummarised, Compacted, PullRequestLinked, Titled
 
 NAME = "lifecycle"
+TURNING = frozenset({"system", "ai-title", "custom-title", "pr-link"})
 
 
 class Memory(msgspec.Struct):
@@ -28,16 +29,7 @@ class Memory(msgspec.Struct):
 def feed(memory: Memory, record: Record, line: int) -> Iterable[Note]:
     """Note a turning point; pass everything else over."""
     memory.last = record.timestamp or memory.last
-    if record.type == "system":
-        return _system(memory, record, line)
-    if record.type in ("ai-title", "custom-title"):
-        return _title(memory, record)
-    if record.type == "pr-link" and record.pr_url:
-        return _pull_request(memory, record)
-    if record.is_compact_summary and memory.compacted == "":
-        # Clients before 2.0 wrote the summary alone, with no boundary before it.
-        return _compaction(memory, record, line)
-    return ()
+    return _turn(memory, record, line) if record.type in TURNING or record.is_compact_summary else ()
 
 
 def settle(memory: Memory) -> None:
@@ -52,6 +44,19 @@ def describe(memory: Memory, place: Place) -> dict[str, Any]:
         "compacted_at": seconds(memory.compacted),
         "ended_at": memory.ended_at,
     }
+
+
+def _turn(memory: Memory, record: Record, line: int) -> Iterable[Note]:
+    if record.type == "system":
+        return _system(memory, record, line)
+    if record.type in ("ai-title", "custom-title"):
+        return _title(memory, record)
+    if record.type == "pr-link" and record.pr_url:
+        return _pull_request(memory, record)
+    if record.is_compact_summary and memory.compacted == "":
+        # Clients before 2.0 wrote the summary alone, with no boundary before it.
+        return _compaction(memory, record, line)
+    return ()
 
 
 def _system(memory: Memory, record: Record, line: int) -> Iterable[Note]:

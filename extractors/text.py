@@ -139,7 +139,7 @@ def pieces(text: str, shortest: int = 2) -> Iterator[Piece]:
     for line in without_code(text).split("\n"):
         stripped = line.strip()
         if len(stripped) < shortest:
-            if stripped.endswith((":", ":**")) or stripped.startswith("#"):
+            if stripped and (stripped[0] == "#" or stripped.endswith((":", ":**"))):
                 lead = stripped
             continue
         first = stripped[0]

@@ -171,7 +171,7 @@ def _promise(memory: Memory, steps: list[str]) -> None:
 
 def _keep_offer(memory: Memory) -> None:
     """Keep in mind what the last reply offered, when the person asks for something else instead."""
-    offer = choices.offer_in(choices.question_in(memory.turn.reply)) if memory.turn.ended else ""
+    offer = choices.offer_at_end(memory.turn.reply) if memory.turn.ended else ""
     if offer:
         _promise(memory, [f"{cut(offer, 150)} (offered, not taken up yet)", *memory.promised])
 
