@@ -134,8 +134,8 @@ def test_a_core_db_taken_away_while_flowd_runs_is_noticed(
         daemon_home.wait_for(serves(4))
         return
     append(transcript, line(4))
-    status = daemon_home.wait_for(serves(4))  # a new one, into which everything was read again
-    assert status["store"]["size_bytes"] > 0
+    daemon_home.wait_for(serves(4))  # a new one, into which everything was read again
+    daemon_home.wait_for(lambda status: status["store"]["size_bytes"] > 0)
     daemon_home.wait_for(lambda status: all(one["delivered"] for one in status["sinks"][:1]))
     old = sqlite3.connect(aside / "core.db")
     assert old.execute("select sum(records) from flow_sources").fetchone() == (3,)

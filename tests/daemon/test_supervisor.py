@@ -180,14 +180,14 @@ def test_a_part_that_dies_is_started_again_and_misses_nothing(
     daemon_home: "DaemonHome", transcript: Path
 ) -> None:
     plant = """
-from flowd.daemon.reader import Reader
-really, deaths = Reader._read, []
+from flowd.daemon.follower import Follower
+really, deaths = Follower._read, []
 def read(self, *arguments):
     if not deaths:
         deaths.append(1)
         raise RuntimeError("planted")
     return really(self, *arguments)
-Reader._read = read
+Follower._read = read
 """
     start_with(daemon_home, plant)
     append(transcript, lines(1, 5))
