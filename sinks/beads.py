@@ -10,6 +10,7 @@ from flowd.sinks.beads_notes import sync_note
 from flowd.sinks.beads_place import beads_place
 from flowd.sinks.checkpoint_note import checkpoint_note
 from flowd.sinks.protocol import NotNowError, RefusedError
+from flowd.sinks.track_turn import awaits_track
 from flowd.store.facts import Checkpointed, Fact
 
 # What passes by itself is waited for; what only a person can mend is put aside. Where there is no bd, no
@@ -42,6 +43,8 @@ class Beads:
         """Have the note written, or raise with what stands in its way."""
         if not isinstance(fact.body, Checkpointed):
             return
+        if awaits_track(fact, self._settings.current):
+            raise NotNowError("waits for the handoff of the track, which the note names")
         note = checkpoint_note(fact.body, fact.at, track_beads(fact.project))
         answer = sync_note(fact.project, "", note, self._settings.current.beads)
         self.detail = f"{Path(fact.project).name}: {told(answer)}"

@@ -2,7 +2,6 @@
 
 import os
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
@@ -23,12 +22,13 @@ from flowd.sinks.beads_place import beads_place
 from flowd.sinks.protocol import NotNowError
 from flowd.sinks.track_couriers import SinksCarry
 from flowd.sinks.track_create import Created, Creation
+from flowd.sinks.track_turn import TAKEN
+from flowd.store.checkpoints import checkpoint_fact
 from flowd.store.database import Database
 from flowd.store.facts import Checkpointed, Fact, latest_activity
 from flowd.store.journal import Journal
 from flowd.store.track_binding import bound_track
 
-TAKEN = frozenset({"design-end", "epic-start", "epic-end", "pre-finish", "idle"})
 FRESH_S = 86_400.0
 
 
@@ -62,12 +62,22 @@ class TrackHandoffs:
         track = choose_track(
             fact.project, checkpoint.track or bound_track(self._journal, checkpoint.state.session_id)
         )
-        for moment in _moments(track, checkpoint):
-            if _is_wanted(track, moment, timestamp_text(fact.at)):
-                self._create(track, moment, fact.at)
+        self._note_closed_epics(track, checkpoint)
+        if checkpoint.trigger in TAKEN and _is_wanted(track, checkpoint, timestamp_text(fact.at)):
+            self._create(track, checkpoint, fact.at)
 
     def flush(self) -> None:
         """Do nothing: what was accepted is written."""
+
+    def _note_closed_epics(self, track: Track, checkpoint: Checkpointed) -> None:
+        """Make a checkpoint of each epic that Beads says was closed, for every sink; its own is taken now."""
+        for epic in _closed_in_beads(track, checkpoint):
+            moment = f"epic-end:{track.name}:{epic}"
+            fact = checkpoint_fact(checkpoint.state, "epic-end", moment, "", track=track.name, epic=epic)
+            if self._journal.fact(fact.key) is None and isinstance(fact.body, Checkpointed):
+                self._journal.append(fact)
+                if _is_wanted(track, fact.body, timestamp_text(fact.at)):
+                    self._create(track, fact.body, fact.at)
 
     def _create(self, track: Track, checkpoint: Checkpointed, at: float) -> None:
         settings = self._settings.current
@@ -97,14 +107,6 @@ class TrackHandoffs:
             f"{where}: {'cancelled, workers run' if created.is_cancelled else 'created'} ({trigger})"
         )
         log.info("track_handoff", track=track.name, trigger=trigger, path=created.path)
-
-
-def _moments(track: Track, checkpoint: Checkpointed) -> Iterator[Checkpointed]:
-    """Yield the closings of epics that Beads tells of, then *checkpoint* if it is one of the conductor's."""
-    for epic in _closed_in_beads(track, checkpoint):
-        yield msgspec.structs.replace(checkpoint, trigger="epic-end", epic=epic)
-    if checkpoint.trigger in TAKEN:
-        yield checkpoint
 
 
 def _closed_in_beads(track: Track, checkpoint: Checkpointed) -> list[str]:

@@ -13,6 +13,7 @@ from flowd.config.errors import FlowdError
 from flowd.config.live import LiveSettings
 from flowd.config.settings import Settings
 from flowd.handoff.track import Track, choose_track
+from flowd.sinks.beads import Beads
 from flowd.sinks.protocol import NotNowError
 from flowd.sinks.track import TrackHandoffs
 from flowd.sinks.track_couriers import CarryNow, SinksCarry
@@ -225,6 +226,11 @@ def test_an_epic_closed_in_beads_export_is_told_at_the_next_checkpoint(
     (shop.root / ".beads" / "issues.jsonl").write_text("broken\n" + "\n".join(map(json.dumps, issues)))
     tell(sink, shop.checkpoint("stop"))
     assert shop.history == [(1, "epic-end", "t-1.1"), (2, "epic-end", "t-9")]
+    noted = Journal(database).facts_of_session("s1", "checkpoint")
+    for fact in noted:
+        tell(sink, fact)  # every sink gets them, this one too
+    assert [fact.body.epic for fact in noted if isinstance(fact.body, Checkpointed)] == ["t-1.1", "t-9"]
+    assert len(shop.files) == 2
 
 
 def test_a_session_bound_to_a_track_stays_with_it(
@@ -288,3 +294,22 @@ def test_resuming_tells_progress_by_beads_and_what_has_drifted(
     assert resumed.issue is not None
     assert resumed.issue.notes == "what is known"
     assert resumed.warnings == ("Branch mismatch: was feat, now main", "Stale: written 8 days ago")
+
+
+def test_the_note_waits_for_the_handoff_that_it_names(
+    beads: BeadsProject, sink: TrackHandoffs, config: Path, settings: LiveSettings
+) -> None:
+    """In the daemon two sinks take one checkpoint; the note must not name the section before."""
+    config.write_text(f"beads: {{program: {beads.program}}}\n")
+    settings.reload()
+    shop = TrackProject(beads.root).make(beads={"epicId": "t-1"})
+    beads.put("t-1", status="in_progress")
+    notes, fact = Beads(settings), shop.checkpoint("epic-end", "E1")
+    with pytest.raises(NotNowError):
+        notes.accept(fact)
+    sink.accept(fact)
+    notes.accept(fact)
+    (name,) = shop.files
+    assert f"HANDOFF: Section 1 saved at conductor/handoffs/{shop.track}/{name}" in beads.notes("t-1")
+    late = msgspec.structs.replace(shop.checkpoint("epic-start", "E2"), at=fact.at + 0.5 - 60)
+    notes.accept(late)  # a track that is never written holds nobody up for long
