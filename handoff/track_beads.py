@@ -1,19 +1,20 @@
 """What the conductor track being worked on says about its Beads epic and its last handoff."""
 
-from pathlib import Path
-from typing import Any, NamedTuple
+import os
+from typing import NamedTuple
 
 import msgspec
 
-from flowd.handoff.errors import BrokenHandoffError
+from flowd.handoff.errors import HandoffError
 from flowd.handoff.small_file import read_whole
+from flowd.handoff.track import CONDUCTOR, choose_track
+from flowd.handoff.track_metadata import HistoryEntry
 
-_ACTIVE = frozenset({"in_progress", "new", "planned"})
-_LARGEST = 1_000_000
+_LARGEST = 100_000
 
 
 class TrackBeads(NamedTuple):
-    """The latest active track: its epic, and the last handoff written for it."""
+    """The latest active track: its epic, its progress, and the last handoff written for it."""
 
     track: str
     epic: str = ""
@@ -24,67 +25,40 @@ class TrackBeads(NamedTuple):
     phase: str = ""
 
 
-def track_beads(project: str) -> TrackBeads | None:
-    """Return what the most recently changed active track of *project* says, None where there is none."""
-    tracks = Path(project, "conductor", "tracks")
-    found = sorted(_metadata_files(tracks), key=_modified_at, reverse=True)
-    for file in found:
-        metadata = _mapping(file)
-        if metadata.get("status") in _ACTIVE:
-            return _track(file.parent.name, metadata)
-    return None
+class _BeadsSettings(msgspec.Struct, frozen=True):
+    enabled: bool = True
+
+
+def track_beads(project: str, bound: str = "") -> TrackBeads | None:
+    """Return what the track *bound* to the session says, else the latest active one; None without one."""
+    track = choose_track(project, bound)
+    if track.is_general:
+        return None
+    try:
+        metadata = track.metadata()
+    except HandoffError:
+        return None
+    plan = track.plan()
+    history = metadata.handoff.history
+    return TrackBeads(
+        track=track.name,
+        epic=metadata.epic,
+        section=history[-1].section if history else 0,
+        handoff_file=_file(history[-1]) if history else "",
+        tasks_completed=plan.done,
+        tasks_total=plan.total,
+        phase=plan.current.title if plan.current else "",
+    )
 
 
 def beads_disabled(project: str) -> bool:
     """Say whether the project's own conductor/beads.json turns Beads off."""
-    return _mapping(Path(project, "conductor", "beads.json")).get("enabled") is False
-
-
-def _metadata_files(tracks: Path) -> list[Path]:
     try:
-        return [file for file in tracks.glob("*/metadata.json") if not file.is_symlink()]
-    except OSError:
-        return []
+        text = read_whole(os.path.join(project, CONDUCTOR, "beads.json"), _LARGEST)
+        return not msgspec.json.decode(text, type=_BeadsSettings).enabled
+    except (OSError, ValueError):  # there is none, or it says nothing
+        return False
 
 
-def _modified_at(file: Path) -> float:
-    try:
-        return file.stat().st_mtime
-    except OSError:
-        return 0.0
-
-
-def _track(name: str, metadata: dict[str, Any]) -> TrackBeads:
-    handoff = _dict(metadata.get("handoff"))
-    history = handoff.get("history")
-    last = _dict(history[-1]) if isinstance(history, list) and history else {}
-    epic = _dict(metadata.get("beads")).get("epicId") or metadata.get("beads_epic")
-    return TrackBeads(
-        track=name,
-        epic=_text(epic),
-        section=_number(last.get("section")),
-        handoff_file=_text(last.get("file")),
-        tasks_completed=_number(last.get("tasks_completed")),
-        tasks_total=_number(last.get("tasks_total")),
-        phase=_text(last.get("phase_at_handoff")),
-    )
-
-
-def _mapping(file: Path) -> dict[str, Any]:
-    """Return the JSON object in *file*, an empty one where there is none that can be read."""
-    try:
-        return _dict(msgspec.json.decode(read_whole(str(file), _LARGEST)))
-    except (OSError, BrokenHandoffError, msgspec.DecodeError):
-        return {}
-
-
-def _dict(value: object) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""
-
-
-def _number(value: object) -> int:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
+def _file(entry: HistoryEntry) -> str:
+    return entry.file if isinstance(entry.file, str) else ""

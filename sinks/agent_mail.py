@@ -39,7 +39,7 @@ class AgentMailSink:
         settings = self._settings.current.agent_mail
         if not isinstance(fact.body, Checkpointed) or not is_configured(settings):
             return
-        message = checkpoint_mail(fact.body, track_beads(fact.project))
+        message = checkpoint_mail(fact.body, track_beads(fact.project, fact.body.track))
         try:
             recipient = send_handoff(fact.project, message, settings)
         except NoServerError as error:
@@ -54,12 +54,11 @@ class AgentMailSink:
 def checkpoint_mail(checkpoint: Checkpointed, track: TrackBeads | None) -> MailMessage:
     """Return the mail that tells *checkpoint*."""
     state = checkpoint.state
-    epic = track.epic if track and checkpoint.trigger in ("epic-start", "epic-end") else ""
     return mail_message(
         checkpoint.id,
         trigger=checkpoint.trigger,
         track=track.track if track else "",
-        epic=epic,
+        epic=checkpoint.epic,
         context=state.now or state.goal or state.title or "work in progress",
         body=_body(checkpoint, track),
     )

@@ -6,9 +6,10 @@ from flowd.config.live import LiveSettings
 from flowd.handoff.redaction import redact
 from flowd.handoff.track_beads import beads_disabled, track_beads
 from flowd.sinks.bd_answer import Answer, Outcome
+from flowd.sinks.bd_program import is_issue_id
 from flowd.sinks.beads_notes import sync_note
 from flowd.sinks.beads_place import beads_place
-from flowd.sinks.checkpoint_note import checkpoint_note
+from flowd.sinks.checkpoint_note import checkpoint_note, with_workers
 from flowd.sinks.protocol import NotNowError, RefusedError
 from flowd.sinks.track_turn import awaits_track
 from flowd.store.facts import Checkpointed, Fact
@@ -45,8 +46,10 @@ class Beads:
             return
         if awaits_track(fact, self._settings.current):
             raise NotNowError("waits for the handoff of the track, which the note names")
-        note = checkpoint_note(fact.body, fact.at, track_beads(fact.project))
-        answer = sync_note(fact.project, "", note, self._settings.current.beads)
+        track = track_beads(fact.project, fact.body.track)
+        epic = track.epic if track is not None and is_issue_id(track.epic) else ""
+        note = with_workers(checkpoint_note(fact.body, fact.at, track), fact.project, track)
+        answer = sync_note(fact.project, epic, note, self._settings.current.beads)
         self.detail = f"{Path(fact.project).name}: {told(answer)}"
         if answer.outcome in _PASSING:
             raise NotNowError(self.detail)

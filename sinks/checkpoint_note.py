@@ -4,7 +4,9 @@ from pathlib import Path
 
 from flowd.handoff.beads_note import BeadsNote
 from flowd.handoff.project import FOLDER
+from flowd.handoff.track import Track
 from flowd.handoff.track_beads import TrackBeads
+from flowd.handoff.track_workers import read_workers
 from flowd.store.facts import Checkpointed, SessionState
 
 DECISIONS_TOLD = 10
@@ -28,6 +30,14 @@ def checkpoint_note(checkpoint: Checkpointed, at: float, track: TrackBeads | Non
         ),
         handoff=f"{_saved(checkpoint, track)} ({_circumstances(checkpoint)})",
     )
+
+
+def with_workers(note: BeadsNote, project: str, track: TrackBeads | None) -> BeadsNote:
+    """Return *note* with the parallel workers of *track*, where it has some."""
+    if track is None:
+        return note
+    workers = read_workers(project, Track(project, track.track).directory)
+    return note._replace(parallel_state=workers.summary, workers=workers.told) if workers.workers else note
 
 
 def _progress(track: TrackBeads | None) -> str:

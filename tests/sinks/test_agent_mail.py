@@ -164,7 +164,7 @@ def sink(mail: AgentMail, config: Path, settings: LiveSettings) -> Make:
     return make
 
 
-def fact(trigger: Trigger = "epic-end", project: str = PROJECT) -> Fact:
+def fact(trigger: Trigger = "epic-end", project: str = PROJECT, epic: str = "") -> Fact:
     state = SessionState(
         session_id="s-1",
         project=project,
@@ -175,7 +175,7 @@ def fact(trigger: Trigger = "epic-end", project: str = PROJECT) -> Fact:
         learnings=("Floats lose cents with ghp_" + "a1B2" * 9,),
         next=("Print the receipt",),
     )
-    return checkpoint_fact(state, trigger, trigger, "")
+    return checkpoint_fact(state, trigger, trigger, "", epic=epic)
 
 
 def test_a_checkpoint_is_mailed_with_its_four_sections(
@@ -183,9 +183,9 @@ def test_a_checkpoint_is_mailed_with_its_four_sections(
 ) -> None:
     track = tmp_path / "shop" / "conductor" / "tracks" / "till:1"
     track.mkdir(parents=True)
-    (track / "metadata.json").write_text('{"status": "in_progress", "beads_epic": "E1"}')
+    (track / "metadata.json").write_text('{"status": "in_progress"}')
     made = sink()
-    made.accept(fact(project=str(tmp_path / "shop")))
+    made.accept(fact(project=str(tmp_path / "shop"), epic="E1"))
     sent = server.messages[0]
     assert sent["subject"] == "[HANDOFF:epic-end] till:1/E1 - Rounding discounts"
     assert (sent["thread_id"], sent["importance"]) == ("handoff-till-1-E1", "high")

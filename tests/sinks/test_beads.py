@@ -86,13 +86,35 @@ def test_the_epic_of_the_latest_active_track_comes_first(
     for issue in ("t-1", "t-7", "t-8"):
         beads.put(issue, status="in_progress")
     track(beads, "older", 100.0, status="in_progress", beads_epic="t-8")
-    history = [{"section": 3, "tasks_completed": 5, "tasks_total": 12, "file": "h.md"}]
+    history = [{"section": 3, "timestamp": "2026-01-02T03:04:05Z", "trigger": "idle", "file": "h.md"}]
     track(beads, "till", 200.0, status="in_progress", handoff={"history": history}, **metadata)
     track(beads, "done", 300.0, status="archived", beads_epic="t-8")
+    folder = beads.root / "conductor" / "tracks" / "till"
+    (folder / "plan.md").write_text("## Phase 1\n" + "- [x] done\n" * 5 + "- [ ] open\n" * 7)
     sink(issue="t-1").accept(fact(beads))
     assert "COMPLETED: Tasks 1-5 of 12 (41% of track till); changed" in beads.notes("t-7")
     assert "HANDOFF: Section 3 saved at conductor/handoffs/till/h.md (" in beads.notes("t-7")
     assert beads.notes("t-1") == beads.notes("t-8") == ""
+
+
+def test_parallel_workers_of_the_track_are_told(beads: "BeadsProject", sink: Configure) -> None:
+    beads.put("t-7")
+    track(beads, "till", 200.0, status="in_progress", beads_epic="t-7")
+    workers = [{"worker_id": "w1", "status": "completed"}, {"name": "w2", "status": "in_progress"}]
+    state_file = beads.root / "conductor" / "tracks" / "till" / "parallel_state.json"
+    state_file.write_text(json.dumps({"workers": workers}))
+    sink().accept(fact(beads))
+    assert "\nPARALLEL_STATE: 2 workers, 1 completed, 1 in progress\nWORKERS: w1" in beads.notes("t-7")
+
+
+def test_a_checkpoint_bound_to_a_track_goes_to_its_epic(beads: "BeadsProject", sink: Configure) -> None:
+    beads.put("t-7")
+    beads.put("t-8")
+    track(beads, "older", 100.0, status="in_progress", beads_epic="t-8")
+    track(beads, "till", 200.0, status="in_progress", beads_epic="t-7")
+    sink().accept(checkpoint_fact(state(beads), "manual", "x", "", track="older"))
+    assert own_block(beads.notes("t-8"))
+    assert beads.notes("t-7") == ""
 
 
 def test_the_setting_comes_next_also_by_project(beads: "BeadsProject", sink: Configure) -> None:
