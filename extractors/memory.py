@@ -21,6 +21,7 @@ class Call(msgspec.Struct, array_like=True):
     kind: str
     label: str = ""
     detail: str = ""
+    settled: bool = False
 
 
 class Check(msgspec.Struct, array_like=True):

@@ -88,7 +88,7 @@ def _without_trailers(message: str) -> str:
 
 def commits(command: str) -> bool:
     """Tell whether *command* makes a commit."""
-    return _COMMITS.search(command) is not None
+    return "commit" in command and _COMMITS.search(command) is not None
 
 
 def directory(command: str) -> str:
@@ -105,7 +105,9 @@ def created_commit(output: str) -> tuple[str, str, str] | None:
 
 def written_files(command: str) -> list[str]:
     """Return the files that *command* writes by here-document or edits in place."""
-    found = [path for groups in _HEREDOC_FILE.findall(command) for path in groups if path]
+    found: list[str] = []
+    if "<<" in command:
+        found += [path for groups in _HEREDOC_FILE.findall(command) for path in groups if path]
     if " -i" in command:
         for arguments in _IN_PLACE.findall(command.replace("\\\n", " ")):
             found += _edited_in_place(arguments)

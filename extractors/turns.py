@@ -90,15 +90,18 @@ def settle(memory: Memory) -> None:
     """Rid turn and findings of secrets: put off until now, as most of them pass by unread."""
     findings.settle(memory.findings)
     findings.settle(memory.findings_aside)
+    if memory.check:
+        memory.check.command = redact(memory.check.command)
     turn = memory.turn
-    if turn.settled:
-        return
-    turn.reply = redact(turn.reply)
-    turn.doing = cut(plain(redact(turn.doing)), LABEL)
-    for call in memory.calls.values():
-        call.label = cut(plain(redact(call.label)), LABEL)
-        call.detail = redact(call.detail)
-    turn.settled = True
+    if not turn.settled:
+        turn.reply = redact(turn.reply)
+        turn.doing = cut(plain(redact(turn.doing)), LABEL)
+        turn.settled = True
+    for call in memory.calls.values():  # some outlive the turn they were made in
+        if not call.settled:
+            call.label = cut(plain(redact(call.label)), LABEL)
+            call.detail = redact(call.detail)
+            call.settled = True
 
 
 def recap(memory: Memory, text: str, record: Record, line: int) -> None:

@@ -89,7 +89,7 @@ def _shell_call(command: str) -> Call:
     if "git push" in command or "gh pr create" in command:
         return Call("push")
     check = shell.check_in(command)
-    return Call("check", detail=redact(check)) if check else Call("")
+    return Call("check", detail=check) if check else Call("")
 
 
 def _plan_call(memory: Memory, plan: str) -> Call:

@@ -115,6 +115,22 @@ def test_no_secret_is_stored_or_told() -> None:
     assert TOKEN not in repr(memory.state("session-1", PLACE))
 
 
+def test_no_secret_of_a_call_that_outlives_its_turn_is_stored() -> None:
+    """A person may speak while it runs, before anything was stored."""
+    session = Transcript().call("Bash", command=f"git commit -m 'Use {TOKEN}'", description=f"Use {TOKEN}")
+    session.person("And please round the total of the cart down")
+    assert TOKEN.encode() not in session.memory.saved()
+
+
+def test_no_secret_of_a_check_is_stored() -> None:
+    """Neither while it runs nor once it is back."""
+    session = Transcript().call("Bash", command=f"\nnpm run test:{TOKEN}")
+    assert TOKEN.encode() not in session.memory.saved()
+    session.result("1 failed")
+    assert TOKEN.encode() not in session.memory.saved()
+    assert TOKEN not in repr(session.state)
+
+
 def test_a_memory_of_another_format_is_refused() -> None:
     """The transcript is then read again."""
     with pytest.raises(StaleMemoryError):
