@@ -11,12 +11,14 @@ import msgspec
 from flowd import __version__
 from flowd.config.errors import FlowdError, StoreError
 from flowd.daemon import status as words
+from flowd.daemon.clients import gone_sessions
 from flowd.store.threads import counts as thread_counts
 
 if TYPE_CHECKING:
     from flowd.daemon.supervisor import Supervisor
 
 MEASURED_FOR_S = 0.25
+GONE_FOR_S = 5.0
 # Ordinary numbers; every other counter of the reader names a trouble.
 PLAIN_COUNTERS = frozenset({"lines", "records", "bytes", "facts"})
 
@@ -28,6 +30,7 @@ class Answers:
         self._daemon = daemon
         self._measured: tuple[float, words.Process, words.Store] | None = None
         self._counted: tuple[float, int, int, dict[str, int]] | None = None
+        self._killed: tuple[float, frozenset[str]] | None = None
 
     def handlers(self) -> Mapping[str, Callable[[Mapping[str, Any]], Any]]:
         """Return the function for each verb."""
@@ -84,7 +87,7 @@ class Answers:
             reconcile_s=round(daemon.reader.progress.scan_s, 4),
             sessions_tracked=daemon.reader.progress.sessions,
             extractions_count=totals.get("facts", 0),
-            sessions=daemon.reader.recent.lines(idle_after_s),
+            sessions=daemon.reader.recent.lines(idle_after_s, self._gone()),
             sinks=sinks,
             parts=parts,
             counts=_counts(totals, sinks, daemon.reader.progress.transcripts),
@@ -105,6 +108,14 @@ class Answers:
             self._measured = (now + MEASURED_FOR_S, process, _store(self._daemon))
         _, process, store = self._measured
         return process, msgspec.structs.replace(store, condition=self._daemon.gate.condition)
+
+    def _gone(self) -> frozenset[str]:
+        """Return the sessions whose client was killed, looked up a few times a minute at the most."""
+        now = time.monotonic()
+        if self._killed is None or self._killed[0] < now:
+            found = gone_sessions(self._daemon.settings.current.claude.config_dir)
+            self._killed = (now + GONE_FOR_S, found)
+        return self._killed[1]
 
     def _threads(self) -> tuple[int, dict[str, int]]:
         """Return active threads and unread counts; zeros while core.db cannot say."""

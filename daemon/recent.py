@@ -61,12 +61,15 @@ class RecentSessions:
         )
         return latest[-1] if latest else ""
 
-    def lines(self, idle_after_s: float) -> list[SessionLine]:
-        """Return the latest sessions, most recent first; drawn anew when one moved or time passed."""
+    def lines(self, idle_after_s: float, gone: frozenset[str] = frozenset()) -> list[SessionLine]:
+        """Return the latest sessions, most recent first; drawn anew when one moved or time passed.
+
+        *gone* are those whose client was killed.
+        """
         shown, drawn, now = self._shown, self._drawn, time.monotonic()
         if drawn.shown is not shown or drawn.idle_after_s != idle_after_s or drawn.until < now:
             entries = sorted(shown, key=lambda entry: -latest_activity(entry.state))[:SESSIONS_SHOWN]
-            lines = [_line(entry, idle_after_s) for entry in entries]
+            lines = [_line(entry, idle_after_s, gone) for entry in entries]
             drawn = self._drawn = Drawn(shown, idle_after_s, now + DRAWN_FOR_S, lines)
         return drawn.lines
 
@@ -75,13 +78,13 @@ def _latest_first(item: tuple[str, Entry]) -> float:
     return -latest_activity(item[1].state)
 
 
-def _line(entry: Entry, idle_after_s: float) -> SessionLine:
+def _line(entry: Entry, idle_after_s: float, gone: frozenset[str]) -> SessionLine:
     state = entry.state
     return SessionLine(
         session_id=state.session_id,
         project=state.project or state.cwd,
         title=state.title or state.goal,
-        phase=phase_of(state, idle_after_s),
+        phase=phase_of(state, idle_after_s, gone),
         last_activity_at=latest_activity(state),
         last_progress_at=entry.progress_at,
         lag_bytes=entry.lag_bytes,
