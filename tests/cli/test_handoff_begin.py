@@ -54,6 +54,47 @@ def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capture
     return Shop(beads, tmp_path / "claude", capsys)
 
 
+def test_a_tracks_whole_life_by_commands_leaves_a_note_that_a_stranger_can_resume_from(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Design, begin, end, idle, a new session, finish; Beads counts the progress, closed children too."""
+    monkeypatch.setenv("CLAUDE_CODE_SESSION_ID", SESSION)
+    for child in range(1, 61):
+        shop.beads.put(f"t-1.{child}", status="closed" if child <= 15 else "open")
+
+    def told(section: int, percent: int, next_step: str) -> None:
+        notes = shop.beads.notes("t-1")
+        assert f"HANDOFF: Section {section} saved at conductor/handoffs/{shop.track.track}/" in notes
+        assert shop.track.files[-1] in notes
+        assert f"({percent}% of track {shop.track.track})" in notes
+        assert next_step in notes
+        assert notes.startswith("Somebody: keys are in the vault\n")
+        assert notes.count("<!-- /flowd -->") == 1
+        assert shop.track.metadata["handoff"]["progress_percent"] == percent
+        assert len(shop.track.history) == section == len(shop.track.files)
+
+    shop.flow("handoff", "create", "--trigger", "design-end", "--next", "Sign tokens")
+    told(1, 25, "NEXT: Sign tokens")
+    assert shop.answer("handoff", "begin", shop.track.track, "E1")["track"]["progress_percent"] == 25
+    told(2, 25, "NEXT: ")
+    for child in range(16, 31):
+        shop.beads.put(f"t-1.{child}", status="closed")
+    shop.flow("handoff", "create", "--trigger", "epic-end", "--epic", "E1", "--next", "Rotate keys")
+    told(3, 50, "NEXT: Rotate keys")
+    shop.flow("handoff", "create", "--trigger", "idle", "--next", "Rotate keys")
+    told(4, 50, "NEXT: Rotate keys")
+    monkeypatch.setenv("CLAUDE_CODE_SESSION_ID", "another")
+    resumed = shop.answer("handoff", "resume")["track"]
+    assert (resumed["progress_percent"], resumed["handoff"]["todos"][0]) == (50, "Rotate keys")
+    assert "NEXT: Rotate keys" in resumed["beads"]["notes"]
+    assert shop.track.metadata["handoff"]["status"] == "active"
+    shop.flow("handoff", "create", "--trigger", "pre-finish", "--done", "All of it", "--next", "Release")
+    told(5, 50, "NEXT: Release")
+    assert [trigger for _, trigger, _ in shop.track.history] == [
+        *("design-end", "epic-start", "epic-end", "idle", "pre-finish")
+    ]
+
+
 def test_create_writes_the_track_and_the_contract(shop: Shop) -> None:
     """Both places tell the same, a person's words first."""
     answer = shop.answer(
