@@ -10,6 +10,7 @@ from flowd.config.errors import FlowdError
 from flowd.config.live import LiveSettings
 from flowd.config.logs import log
 from flowd.handoff.beads_export import EXPORT, closed_epics
+from flowd.handoff.disk import Signature, signature_of
 from flowd.handoff.errors import HandoffError
 from flowd.handoff.timestamps import to_seconds
 from flowd.handoff.track import Track, choose_track, has_conductor
@@ -43,6 +44,7 @@ class TrackHandoffs:
         self._journal = Journal(database)
         self._settings = settings
         self.detail = ""
+        self._exports_seen: dict[str, tuple[str, Signature | None]] = {}
 
     def key(self, fact: Fact) -> str | None:
         """Return the moment of a checkpoint in a project with a conductor; without one nothing is done."""
@@ -71,6 +73,10 @@ class TrackHandoffs:
 
     def _note_closed_epics(self, track: Track, checkpoint: Checkpointed) -> None:
         """Make a checkpoint of each epic that Beads says was closed, for every sink; its own is taken now."""
+        # The export may have many thousands of lines, and turns end often: the same one is read once.
+        looked_at = (checkpoint.state.session_id, _export_signature(track.project))
+        if self._exports_seen.get(track.directory) == looked_at:
+            return
         for epic in _closed_in_beads(track, checkpoint):
             moment = f"epic-end:{track.name}:{epic}"
             fact = checkpoint_fact(checkpoint.state, "epic-end", moment, "", track=track.name, epic=epic)
@@ -78,6 +84,7 @@ class TrackHandoffs:
                 self._journal.append(fact)
                 if _is_wanted(track, fact.body, timestamp_text(fact.at)):
                     self._create(track, fact.body, fact.at)
+        self._exports_seen[track.directory] = looked_at
 
     def _create(self, track: Track, checkpoint: Checkpointed, at: float) -> None:
         settings = self._settings.current
@@ -107,6 +114,11 @@ class TrackHandoffs:
             f"{where}: {'cancelled, workers run' if created.is_cancelled else 'created'} ({trigger})"
         )
         log.info("track_handoff", track=track.name, trigger=trigger, path=created.path)
+
+
+def _export_signature(project: str) -> Signature | None:
+    place = beads_place(project)
+    return signature_of(os.path.join(place.directory, EXPORT)) if place else None
 
 
 def _closed_in_beads(track: Track, checkpoint: Checkpointed) -> list[str]:
