@@ -111,7 +111,7 @@ def weigh(text: str, least: float = 0.0) -> tuple[Category, float]:
     low = text.lower()
     words = low.split()
     learning = decision = 0.0
-    for cue in {CUES[word] for word in CUE_WORDS.intersection(words)}:
+    for cue in set(map(CUES.__getitem__, CUE_WORDS.intersection(words))):
         learning += cue.learning
         decision += cue.decision
         if cue.phrases:
@@ -194,7 +194,9 @@ def _passages(text: str) -> list[str]:
 
 def _is_filler(sentence: str) -> bool:
     """Tell whether a sentence announces, comments or leads in, and says nothing that lasts."""
-    start = sentence[:24].lower().lstrip("*_")
+    start = sentence[:24].lower()
+    if start[0] in "*_":
+        start = start.lstrip("*_")
     if start[:3] in FILLER_STARTS and start.startswith(FILLERS):
         return True
     if " let me " in sentence or ", I'll " in sentence:

@@ -30,8 +30,7 @@ DIRECTIVES = frozenset(
 # A list item that says what was done is a statement; others are often mere names.
 _CHANGE = re.compile(r"\W*\d?\W*[A-Z]\w+ed\b")
 _QUESTION = re.compile(
-    r"(?:what|why|how|when|where|who|is|are|does|do|did|can you (?:explain|tell|show))\b.*\?\W*$",
-    re.IGNORECASE,
+    r"(?:what|why|how|when|where|who|is|are|does|do|did|can you (?:explain|tell|show))\b.*\?\W*$"
 )
 _WHY = re.compile(r"\bwhy (?:are|do|did|is) (?:we|you|it)\b")
 
@@ -195,7 +194,8 @@ def _request(memory: Memory, told: str, record: Record, line: int) -> None:
 
 
 def _is_question(told: str) -> bool:
-    return _QUESTION.match(told) is not None or _WHY.search(told.lower()) is not None
+    low = told.lower()
+    return _QUESTION.match(low) is not None or ("why " in low and _WHY.search(low) is not None)
 
 
 def _answer(told: str, memory: Memory) -> str:
