@@ -89,6 +89,8 @@ def issue_of_epic(project: str, epic: str, settings: Settings) -> Issue | None:
     return next(iter(read_issue(project, epic, settings.beads).issues), None)
 
 
-def mailed_handoff(project: str, track: str, settings: Settings) -> Received | None:
-    """Return the newest handoff mailed about *track*; raises where a configured server cannot say."""
-    return latest_handoff(project, track, settings.agent_mail)
+def mailed_handoff(project: str, track: str, epic: str, settings: Settings) -> Received | None:
+    """Return the newest handoff mailed about *track* or its *epic*; raises where the server cannot say."""
+    threads = dict.fromkeys(("", epic))
+    found = [latest_handoff(project, track, settings.agent_mail, epic=name) for name in threads]
+    return max((mail for mail in found if mail), key=lambda mail: mail.created_at, default=None)

@@ -62,10 +62,19 @@ def _progress(track: Track, settings: Settings, warnings: list[str]) -> tuple[st
 
 def _mailed(track: Track, settings: Settings, warnings: list[str]) -> Received | None:
     try:
-        return mailed_handoff(track.project, track.name, settings)
+        return mailed_handoff(track.project, track.name, _last_epic(track), settings)
     except (FlowdError, OSError) as error:
         warnings.append(f"Agent Mail unavailable - using file-based handoffs only ({error})")
         return None
+
+
+def _last_epic(track: Track) -> str:
+    """Return the epic that the track's history named last, which has a thread of its own."""
+    try:
+        history = () if track.is_general else track.metadata().handoff.history
+    except HandoffError:
+        return ""
+    return next((entry.bead_id for entry in reversed(history) if entry.bead_id), "")
 
 
 def _drifted(track: Track, handoff: ReadHandoff | None) -> list[str]:

@@ -24,6 +24,7 @@ from flowd.store.facts import Checkpointed, Fact
 from flowd.store.journal import Journal
 from flowd.store.track_binding import binding_fact
 from tests.sinks.beads_project import BeadsProject
+from tests.sinks.stand_ins.agent_mail import running_server
 from tests.sinks.track_project import TrackProject
 
 SECRET = "ghp_" + "a1B2c3D4e5" * 3 + "F6g7H8"
@@ -313,3 +314,34 @@ def test_the_note_waits_for_the_handoff_that_it_names(
     assert f"HANDOFF: Section 1 saved at conductor/handoffs/{shop.track}/{name}" in beads.notes("t-1")
     late = msgspec.structs.replace(shop.checkpoint("epic-start", "E2"), at=fact.at + 0.5 - 60)
     notes.accept(late)  # a track that is never written holds nobody up for long
+
+
+def test_a_handoff_is_mailed_and_found_there_first(
+    shop: TrackProject, config: Path, settings: LiveSettings
+) -> None:
+    """The threads of the track and of its last epic are looked at; files are read as well."""
+    with running_server() as server:
+        config.write_text(f"agent_mail: {{url: '{server.url}', agent: GreenCastle, recipient: RedLake}}\n")
+        settings.reload()
+        for trigger, epic in (("design-end", ""), ("epic-end", "E1")):
+            created = create(shop, shop.checkpoint(trigger, epic), settings.current)  # type: ignore[arg-type]
+            assert created.failures == []
+            resumed = resume_track(choose_track(str(shop.root)), settings.current)
+            assert resumed.mail is not None
+            assert resumed.mail.subject.startswith(f"[HANDOFF:{trigger}] {shop.track}")
+            assert resumed.handoff is not None
+        assert [message["importance"] for message in server.messages] == ["high", "high"]
+
+
+def test_a_mail_server_that_is_away_stops_nothing(
+    shop: TrackProject, config: Path, settings: LiveSettings
+) -> None:
+    """The step is reported, files are written and read."""
+    with running_server() as server:
+        url = server.url
+    config.write_text(f"agent_mail: {{url: '{url}', agent: GreenCastle, recipient: RedLake}}\n")
+    settings.reload()
+    created = create(shop, shop.checkpoint("manual"), settings.current)
+    assert [step.name for step in created.failures] == ["Agent Mail"]
+    assert len(shop.files) == 1
+    assert resume_track(choose_track(str(shop.root)), settings.current).handoff is not None
