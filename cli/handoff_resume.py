@@ -68,6 +68,7 @@ def resume(here: Here, shelved: Shelved, track: Track | None, *, as_json: bool) 
     track = track or meant_track(here.journal, here.project.root)
     if track is not None:
         view["track"] = taken_up(track)
+        view["progress_percent"] = view["track"]["progress_percent"] or view["progress_percent"]
     if as_json:
         print_json(view)
     else:

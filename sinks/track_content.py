@@ -9,7 +9,8 @@ from flowd.handoff.git_files import read_branch
 from flowd.handoff.redaction import Redactor, redact
 from flowd.handoff.reflog import commits_between, head_commit
 from flowd.handoff.track import Track
-from flowd.handoff.track_document import TrackHandoff
+from flowd.handoff.track_document import USUAL_STEPS, TrackHandoff
+from flowd.handoff.track_index import handoffs_in
 from flowd.handoff.track_metadata import Gates
 from flowd.handoff.track_plan import Phase, percent
 from flowd.handoff.track_workers import Workers
@@ -17,6 +18,7 @@ from flowd.store.facts import Checkpointed, SessionState
 
 FILES_TOLD = 12
 COMMITS_TOLD = 8
+_GO_ON = "Go on with "
 _SAID = (
     *("title", "goal", "now", "hypothesis", "outcome", "branch", "files"),
     *("decisions", "learnings", "questions", "blockers", "next"),
@@ -41,6 +43,16 @@ class Scanned(NamedTuple):
 
     state: SessionState
     hidden: int
+
+
+def with_steps_left(state: SessionState, track: Track, at: float) -> SessionState:
+    """Return *state*; where it names no next step, those that the track's handoff before left open stand."""
+    if state.next:
+        return state
+    before = [handoff for handoff in handoffs_in(track.project, track.handoffs) if handoff.at < at]
+    steps = before[-1].next_steps if before else []
+    own = [step for step in steps if step not in USUAL_STEPS and not step.startswith(_GO_ON)]
+    return msgspec.structs.replace(state, next=tuple(own))
 
 
 def without_secrets(state: SessionState, patterns: tuple[str, ...]) -> Scanned:
@@ -125,4 +137,4 @@ def _changes(state: SessionState, at: float) -> tuple[str, ...]:
 
 def _in_plan(progress: Progress) -> list[str]:
     phase = progress.phase
-    return [f"Go on with {phase.title}"] if phase and phase.title and not phase.is_closed else []
+    return [_GO_ON + phase.title] if phase and phase.title and not phase.is_closed else []

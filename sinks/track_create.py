@@ -19,7 +19,7 @@ from flowd.sinks.agent_mail import checkpoint_mail
 from flowd.sinks.bd_program import is_issue_id
 from flowd.sinks.checkpoint_note import checkpoint_note
 from flowd.sinks.idle_timer import touch_marker
-from flowd.sinks.track_content import Progress, handoff_of, without_secrets
+from flowd.sinks.track_content import Progress, handoff_of, with_steps_left, without_secrets
 from flowd.sinks.track_couriers import Couriers, Told, closed_of_epic
 from flowd.store.facts import Checkpointed
 
@@ -141,7 +141,8 @@ class Creation:
         return Told(DONE, f"{self._progress.percent} %")
 
     def _scan(self) -> Told:
-        scanned = without_secrets(self._checkpoint.state, self._rules.patterns)
+        state = with_steps_left(self._checkpoint.state, self._track, self._at)
+        scanned = without_secrets(state, self._rules.patterns)
         self._checkpoint = msgspec.structs.replace(self._checkpoint, state=scanned.state)
         self._handoff = handoff_of(
             self._checkpoint,

@@ -345,3 +345,15 @@ def test_a_mail_server_that_is_away_stops_nothing(
     assert [step.name for step in created.failures] == ["Agent Mail"]
     assert len(shop.files) == 1
     assert resume_track(choose_track(str(shop.root)), settings.current).handoff is not None
+
+
+def test_steps_left_open_are_handed_on(shop: TrackProject, settings: LiveSettings) -> None:
+    """Where the session names none of its own; ticked ones are done, and what always stands is no step."""
+    create(shop, shop.checkpoint("manual", next=("Rotate", "Revoke")), settings.current)
+    first = shop.handoffs / shop.files[0]
+    first.write_text(first.read_text().replace("1. [ ] Rotate", "1. [x] Rotate"))
+    create(shop, shop.checkpoint("manual", next=()), settings.current)
+    create(shop, shop.checkpoint("manual", next=("Release",)), settings.current)
+    steps = [(shop.handoffs / name).read_text().partition("## Next Steps\n\n")[2] for name in shop.files]
+    assert steps[1].startswith("1. [ ] Revoke\n2. [ ] Go on with Epic 1: Tokens\n3. [ ] Check")
+    assert steps[2].startswith("1. [ ] Release\n2. [ ] Go on with")
