@@ -169,9 +169,7 @@ def test_what_a_person_wrote_into_the_file_is_left_to_them(tmp_path: Path) -> No
     path = handoff.get_handoff_path(tmp_path)
     path.parent.mkdir()
     path.write_text(
-        "goal: find why password is hunter"
-         "2\nstatus: blocked\nnow: n\nnotes: [password is hunter"
-         "2]\n"
+        "goal: find why password is hunter2\nstatus: blocked\nnow: n\nnotes: [password is hunter2]\n"
     )
     handoff.update_handoff(
         {"now": "the password is hunter" + "3", "notes": ["password is hunter" + "2", "more"]}, tmp_path
