@@ -23,7 +23,7 @@ from flowd.handoff.project import FOLDER
 
 BUDGET_S, START_BUDGET_S = 0.3, 1.0
 # What the interpreter takes to start and to leave is not the program's own, and this machine is shared.
-START_UP_S = 10.0  # a loaded machine starts Python slowly; a hook without a budget would wait for ever
+START_UP_S = 2.0  # a loaded machine starts Python slowly
 DEADLINE_S = 30.0
 SILENT_EVENTS = [event for event in TIMEOUTS_S if event != "SessionStart"]
 
