@@ -48,7 +48,7 @@ def open_case(paths: Paths) -> Case:
         paths=paths,
         settings_error=settings_error,
         claude_dir=Path(claude).expanduser() if claude else claude_config_dir(),
-        database=Path(database).expanduser() if database else paths.database,
+        database=paths.database_at(database),
         holder=running_holder(paths.lock),
         socket=control_socket(paths),
         status=status,

@@ -24,9 +24,7 @@ def settings_in_force() -> Settings:
 
 def open_store() -> Database:
     """Return core.db, made or migrated if need be."""
-    paths = resolve_paths()
-    configured = settings_in_force().store.path
-    database = Database(Path(configured).expanduser() if configured else paths.database)
+    database = Database(resolve_paths().database_at(settings_in_force().store.path))
     ensure_current(database)
     return database
 

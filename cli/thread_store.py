@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 from flowd.config.paths import resolve_paths
 from flowd.config.settings import load_settings
@@ -17,8 +16,7 @@ def open_threads() -> Iterator[Threads]:
     """Give the block the threads of core.db, migrated if need be; what they return is on disk."""
     paths = resolve_paths()
     settings = load_settings(paths.config_file).settings
-    named = settings.store.path
-    database = Database(Path(named).expanduser() if named else paths.database, durable=True)
+    database = Database(paths.database_at(settings.store.path), durable=True)
     try:
         schema.ensure_current(database)
         yield Threads(database, Redactor(settings.redaction.patterns))

@@ -26,6 +26,10 @@ class Paths(NamedTuple):
         """core.db, unless the settings name another."""
         return self.data_dir / "core.db"
 
+    def database_at(self, configured: str | None) -> Path:
+        """core.db where the settings put it, else its usual place."""
+        return Path(configured).expanduser() if configured else self.database
+
     @property
     def lock(self) -> Path:
         """The file whose kernel lock says that a daemon runs."""

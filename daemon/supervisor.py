@@ -57,7 +57,7 @@ class Supervisor:
         self.started_at = time.time()
         self._served: Child | None = None
         self.hints = Hints()
-        self.gate = StoreGate(Database(database_path(paths, settings), durable=False))
+        self.gate = StoreGate(Database(paths.database_at(settings.current.store.path), durable=False))
         self._inbox: queue.SimpleQueue[int | str] = queue.SimpleQueue()
         self.watcher = self._new_watcher()
         self.reader = self._new_reader()
@@ -289,9 +289,3 @@ def claude_dir(settings: LiveSettings) -> Path:
     """Return Claude Code's directory: the setting, else the environment, else the default."""
     configured = settings.current.claude.config_dir
     return Path(configured).expanduser() if configured else claude_config_dir()
-
-
-def database_path(paths: Paths, settings: LiveSettings) -> Path:
-    """Return where core.db is: the setting, else the data directory."""
-    configured = settings.current.store.path
-    return Path(configured).expanduser() if configured else paths.database
