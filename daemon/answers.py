@@ -47,7 +47,7 @@ class Answers:
 
     def _retry(self, request: Mapping[str, Any]) -> list[str]:
         wanted = request.get("sink")
-        workers = self._daemon.workers
+        workers = self._daemon.dispatcher.workers
         if wanted is not None and wanted not in workers:
             raise FlowdError(f"there is no sink {wanted!r}", hint=f"sinks: {', '.join(workers)}")
         names = [wanted] if wanted else list(workers)
@@ -65,7 +65,7 @@ class Answers:
 
     def _status(self, _: Mapping[str, Any]) -> words.Status:
         daemon, now = self._daemon, time.time()
-        sinks = [_sink_line(worker) for worker in daemon.workers.values()]
+        sinks = [_sink_line(worker) for worker in daemon.dispatcher.workers.values()]
         parts = [_part_line(part) for part in daemon.parts.values()]
         reasons = _reasons(daemon, sinks, parts)
         totals = daemon.reader.totals

@@ -39,6 +39,7 @@ class Hints:
         self._wakes_at = 0.0
         self.pace = Pace(SHARE_OF_CORE, MOST_REST_S)
         self._tasks: deque[Task] = deque()
+        self._later_tasks: dict[Task, float] = {}
         self._closed = False
 
     def put(self, path: str) -> None:
@@ -68,6 +69,13 @@ class Hints:
             self._tasks.append(task)
             self._changed.notify()
 
+    def put_task_later(self, task: Task, delay_s: float) -> None:
+        """Have the reader run *task* once within the next moments; it waits at most once."""
+        with self._changed:
+            due = self._later_tasks.setdefault(task, _together(time.monotonic() + delay_s))
+            if due < self._wakes_at:
+                self._changed.notify()
+
     def wait_closed(self, timeout_s: float) -> bool:
         """Wait up to *timeout_s*; say whether the hints were closed meanwhile."""
         with self._changed:
@@ -87,7 +95,9 @@ class Hints:
     @property
     def has_urgent(self) -> bool:
         """Whether something is happening now that the backlog should wait for."""
-        return bool(self._urgent or self._tasks)
+        with self._changed:
+            self._ripen()
+            return bool(self._urgent or self._tasks)
 
     @property
     def has_backlog(self) -> bool:
@@ -127,8 +137,7 @@ class Hints:
 
     def _hold(self, path: str, until: float) -> None:
         if path not in self._held:
-            due = (until // TOGETHER_S + 1) * TOGETHER_S
-            self._held[path] = due
+            self._held[path] = due = _together(until)
             if due < self._wakes_at:
                 self._changed.notify()
 
@@ -138,8 +147,16 @@ class Hints:
             for path in [path for path, due in waiting.items() if due <= now]:
                 del waiting[path]
                 self._urgent[path] = None
+        for task in [task for task, due in self._later_tasks.items() if due <= now]:
+            del self._later_tasks[task]
+            self._tasks.append(task)
 
     def _until_next(self) -> float | None:
         """Return how long nothing becomes due, None when nothing waits for its time."""
-        self._wakes_at = min((*self._later.values(), *self._held.values()), default=math.inf)
+        waiting = (*self._later.values(), *self._held.values(), *self._later_tasks.values())
+        self._wakes_at = min(waiting, default=math.inf)
         return max(0.0, self._wakes_at - time.monotonic()) if self._wakes_at < math.inf else None
+
+
+def _together(moment: float) -> float:
+    return (moment // TOGETHER_S + 1) * TOGETHER_S

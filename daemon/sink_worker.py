@@ -58,7 +58,6 @@ class SinkWorker:
         self._head = 0
         self._fetched = 0
         self._at_hand: list[Fact] = []
-        self._lingering = False
         self._saved_cursor = -1
         self._opened = 0
         self._saved_at = 0.0
@@ -67,15 +66,23 @@ class SinkWorker:
         self._closing_at: float | None = None
         self.status = SinkStatus(sink.name)
 
-    def notify(self, newest: int, facts: Sequence[Fact] = ()) -> None:
-        """Say that the journal now reaches to *newest*; *facts* are what it got, as far as at hand."""
+    @property
+    def is_prompt(self) -> bool:
+        """Whether it wants to be woken at every news."""
+        return self._sink.is_prompt
+
+    def note(self, newest: int, facts: Sequence[Fact] = ()) -> None:
+        """Take it that the journal now reaches to *newest*; *facts* are what it got, as far as at hand."""
         with self._news:
             last = self._at_hand[-1].seq if self._at_hand else self._head
             if facts and facts[0].seq == last + 1 and len(self._at_hand) < FETCH_MOST:
                 self._at_hand.extend(facts)
             self._head = max(self._head, newest)
-            if not self._lingering:
-                self._news.notify()
+
+    def wake(self) -> None:
+        """Have the worker look at what was noted."""
+        with self._news:
+            self._news.notify()
 
     def retry(self) -> None:
         """Have everything that failed or was put aside tried again now."""
@@ -122,7 +129,7 @@ class SinkWorker:
         cursor, delivered = self._deliveries.cursor(self.name)
         self._aside = {item.key for item in self._deliveries.quarantined(self.name)}
         self._outbox = Outbox()
-        self.notify(self._journal.newest())
+        self.note(self._journal.newest())
         self._fetched = self._saved_cursor = cursor
         self._opened = opened
         self.status = self.status._replace(cursor=cursor, delivered=delivered)
@@ -242,14 +249,7 @@ class SinkWorker:
             if self._closing_at is not None:
                 self._news.wait(CLOSING_PAUSE_S)
             elif not self._wants_retry and (self._head <= self._fetched or len(self._outbox) >= FETCH_MOST):
-                self._linger(has_news=self._news.wait(timeout_s))
-
-    def _linger(self, *, has_news: bool) -> None:
-        """Wait for more of what has just begun to come, undisturbed by it; the lock is held."""
-        if has_news and self._sink.linger_s and self._closing_at is None:
-            self._lingering = True
-            self._news.wait(self._sink.linger_s)
-            self._lingering = False
+                self._news.wait(timeout_s)
 
     def _rest(self, timeout_s: float) -> None:
         """Wait whatever comes, unless the end does."""

@@ -5,7 +5,7 @@ import queue
 import signal
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from types import FrameType
@@ -20,6 +20,7 @@ from flowd.daemon.answers import Answers
 from flowd.daemon.child import Child
 from flowd.daemon.clocks import TICK_S, Clocks
 from flowd.daemon.control import ControlServer
+from flowd.daemon.dispatcher import Dispatcher
 from flowd.daemon.hints import Hints
 from flowd.daemon.hook_desk import HookDesk
 from flowd.daemon.idle import IdleWatch
@@ -37,7 +38,6 @@ from flowd.sinks.protocol import Sink
 from flowd.sinks.registry import make_sinks
 from flowd.sinks.short_program import end_programs, running_programs
 from flowd.store.database import Database
-from flowd.store.facts import Fact
 from flowd.store.idle import Pause
 from flowd.store.journal import Journal
 
@@ -57,11 +57,11 @@ class Supervisor:
         self.started_at = time.time()
         self._served: Child | None = None
         self.hints = Hints()
+        self.dispatcher = Dispatcher(self.hints)
         self.gate = StoreGate(Database(paths.database_at(settings.current.store.path), durable=False))
         self._inbox: queue.SimpleQueue[int | str] = queue.SimpleQueue()
         self.watcher = self._new_watcher()
         self.reader = self._new_reader()
-        self.workers: dict[str, SinkWorker] = {}
         self.parts: dict[str, Part] = {}
         self._paths = paths
         self._spool = Spool(paths.spool_dir)
@@ -100,7 +100,7 @@ class Supervisor:
 
     def look_around(self) -> None:
         """Take in what other processes left: facts in the journal, hooks in the spool."""
-        self._on_commit(Journal(self.gate.database).newest())
+        self.dispatcher.tell(Journal(self.gate.database).newest())
         self._take_spooled()
         self.hints.put_task(lambda: self.reader.handoffs.refresh())
 
@@ -194,7 +194,7 @@ class Supervisor:
             self.gate,
             self.hints,
             self.watcher,
-            self._on_commit,
+            self.dispatcher.tell,
             self.settings.current.tasks.globs,
             handoffs_dir(self.settings.current.claude.config_dir),
         )
@@ -202,7 +202,7 @@ class Supervisor:
 
     def _new_worker(self, sink: Sink) -> SinkWorker:
         worker = SinkWorker(sink, self.gate, self.settings)
-        self.workers[sink.name] = worker
+        self.dispatcher.workers[sink.name] = worker
         return worker
 
     def _new_desk(self) -> HookDesk:
@@ -214,10 +214,6 @@ class Supervisor:
         deferred = {"hook": lambda request, answer: self._desk.take(request, answer)}
         self._control = ControlServer(self._paths.socket, Answers(self).handlers(), deferred)
         return self._control
-
-    def _on_commit(self, newest: int, facts: Sequence[Fact] = ()) -> None:
-        for worker in tuple(self.workers.values()):  # the main thread may just be adding one
-            worker.notify(newest, facts)
 
     # What is put into the hints asks for the reader when it runs: by then it may be another one.
 
@@ -253,10 +249,10 @@ class Supervisor:
         self.watcher.close()
         self.hints.close()
         hung = self._join(["reader"], deadline)
-        for worker in self.workers.values():
+        for worker in self.dispatcher.workers.values():
             worker.close(deadline)
         self._desk.close()
-        hung += self._join([*self.workers, "hooks"], deadline)
+        hung += self._join([*self.dispatcher.workers, "hooks"], deadline)
         end_programs()
         if self._served is not None:
             self._served.close()

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from flowd.store.sources import Source
 
-CHUNK_BYTES = 1 << 20
+CHUNK_BYTES = 1 << 18
 LONGEST_LINE_BYTES = 64 << 20
 HEAD_BYTES = 1024
 TAIL_BYTES = 64

@@ -21,7 +21,7 @@ class AgentMailSink:
 
     name = "agent_mail"
     debounce_s = 0.0
-    linger_s = 0.1
+    is_prompt = False
 
     def __init__(self, settings: LiveSettings) -> None:
         self._settings = settings

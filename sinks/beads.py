@@ -26,7 +26,7 @@ class Beads:
 
     name = "beads"
     debounce_s = 5.0
-    linger_s = 0.1
+    is_prompt = False
 
     def __init__(self, settings: LiveSettings) -> None:
         self._settings = settings

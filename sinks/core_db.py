@@ -32,7 +32,7 @@ class CoreDb:
 
     name = "core_db"
     debounce_s = 0.0
-    linger_s = 0.02
+    is_prompt = False
 
     def __init__(self, database: Database) -> None:
         self._database = database

@@ -11,7 +11,7 @@ class HandoffIndex:
 
     name = "handoff_index"
     debounce_s = 2.0
-    linger_s = 0.5
+    is_prompt = False
 
     def key(self, fact: Fact) -> str | None:
         """Return the directory: one look at it stands for every change before."""

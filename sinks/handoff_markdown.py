@@ -35,7 +35,7 @@ class HandoffMarkdown:
 
     name = "handoff_markdown"
     debounce_s = 1.0
-    linger_s = 0.2
+    is_prompt = False
 
     def __init__(self, database: Database, settings: LiveSettings) -> None:
         self._journal = Journal(database)

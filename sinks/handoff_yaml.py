@@ -28,7 +28,7 @@ class HandoffYaml:
     """Keeps one file per project in step with its latest main session."""
 
     name = "handoff_yaml"
-    linger_s = 0.0
+    is_prompt = True
 
     def __init__(self, database: Database, settings: LiveSettings) -> None:
         self._settings = settings

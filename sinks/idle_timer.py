@@ -16,7 +16,7 @@ class IdleTimer:
 
     name = "idle_timer"
     debounce_s = 0.2
-    linger_s = 0.1
+    is_prompt = False
 
     def __init__(self, database: Database) -> None:
         self._table = IdleTable(database)

@@ -12,7 +12,7 @@ class Knowledge:
 
     name = "knowledge"
     debounce_s = 5.0
-    linger_s = 0.1
+    is_prompt = False
 
     def __init__(self, database: Database) -> None:
         self._database = database

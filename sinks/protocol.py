@@ -25,8 +25,8 @@ class Sink(Protocol):
         ...
 
     @property
-    def linger_s(self) -> float:
-        """How long it may wait for more before it takes the first; 0 where somebody watches the result."""
+    def is_prompt(self) -> bool:
+        """Whether somebody watches the result; the others wait a moment for more to come."""
         ...
 
     def key(self, fact: Fact) -> str | None:

@@ -38,7 +38,7 @@ class TrackHandoffs:
 
     name = "track"
     debounce_s = 0.5
-    linger_s = 0.1
+    is_prompt = False
 
     def __init__(self, database: Database, settings: LiveSettings) -> None:
         self._journal = Journal(database)

@@ -24,7 +24,7 @@ from flowd.daemon import supervisor
 from flowd.sinks.registry import make_sinks
 
 class Planted:
-    name, debounce_s, linger_s = "planted", 0.0, 0.0
+    name, debounce_s, is_prompt = "planted", 0.0, True
     times = 0
     def key(self, fact):
         {key}

@@ -28,7 +28,7 @@ class Shelf:
     """A sink that takes facts into a list, and does as told with those of some sessions."""
 
     debounce_s = 0.0
-    linger_s = 0.0
+    is_prompt = True
 
     def __init__(self, name: str = "shelf") -> None:
         self.name = name
@@ -86,7 +86,8 @@ class Bench:
             batch.facts.append(state_fact(SessionState(session_id=session, project="/p", title=title)))
         newest = Journal(self.database).commit(batch)
         for worker in self.workers:
-            worker.notify(newest)
+            worker.note(newest)
+            worker.wake()
         return newest
 
     def end(self, drain_s: float = DEADLINE_S) -> None:
@@ -337,6 +338,7 @@ def test_discrete_facts_are_delivered_like_states(bench: Bench) -> None:
     worker = bench.work(shelf)
     batch = Batch()
     batch.facts.append(Fact("k", "a", "/p", 1.0, Titled("T")))
-    worker.notify(Journal(bench.database).commit(batch))
+    worker.note(Journal(bench.database).commit(batch))
+    worker.wake()
     until(worker, lambda status: status.delivered == 1)
     assert shelf.taken[0].body == Titled("T")

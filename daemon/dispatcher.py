@@ -1,0 +1,31 @@
+"""Tells the sinks what was stored: those that somebody watches at once, the others together."""
+
+from collections.abc import Sequence
+
+from flowd.daemon.hints import Hints
+from flowd.daemon.sink_worker import SinkWorker
+from flowd.store.facts import Fact
+
+# Ten threads that wake for every line would keep the one that somebody waits for from its work.
+PATIENCE_S = 0.1
+
+
+class Dispatcher:
+    """Knows the worker of each sink."""
+
+    def __init__(self, hints: Hints) -> None:
+        self._hints = hints
+        self.workers: dict[str, SinkWorker] = {}
+
+    def tell(self, newest: int, facts: Sequence[Fact] = ()) -> None:
+        """Say that the journal now reaches to *newest*; *facts* are what it got, as far as at hand."""
+        for worker in tuple(self.workers.values()):  # the main thread may just be adding one
+            worker.note(newest, facts)
+            if worker.is_prompt:
+                worker.wake()
+        self._hints.put_task_later(self._wake_others, PATIENCE_S)
+
+    def _wake_others(self) -> None:
+        for worker in tuple(self.workers.values()):
+            if not worker.is_prompt:
+                worker.wake()
