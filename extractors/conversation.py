@@ -1,13 +1,12 @@
 """A conversation as it goes on: the person's words, the assistant's replies, the work between them."""
 
 from collections.abc import Iterable
-from typing import Any
 
-from flowd.extractors import files, goal, hypothesis, insights, next_steps, progress, questions, turns, work
+from flowd.extractors import turns, work
 from flowd.extractors.compaction import read as read_summary
 from flowd.extractors.memory import Memory as Memory
 from flowd.extractors.prompts import human_words, is_interruption
-from flowd.extractors.protocol import Note, Place
+from flowd.extractors.protocol import Note
 from flowd.extractors.records import Block, Record
 from flowd.extractors.redaction import redact
 from flowd.extractors.reports import notified
@@ -16,7 +15,6 @@ from flowd.extractors.text import cut, plain
 NAME = "conversation"
 QUEUE = 5
 READ_TYPES = frozenset({"system", "queue-operation", "ai-title", "custom-title"})
-READERS = (files, goal, progress, hypothesis, questions, next_steps, insights)
 RECAP_NOTE = "(disable recaps"
 
 
@@ -37,14 +35,6 @@ def feed(memory: Memory, record: Record, line: int) -> Iterable[Note]:
     elif kind in READ_TYPES and not record.is_sidechain:
         _other(memory, record, line)
     return ()
-
-
-def describe(memory: Memory, place: Place) -> dict[str, Any]:
-    """Return goal, progress, findings and what comes next."""
-    fields: dict[str, Any] = {}
-    for reader in READERS:
-        fields.update(reader.describe(memory, place))
-    return fields
 
 
 def settle(memory: Memory) -> None:

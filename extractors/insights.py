@@ -30,6 +30,11 @@ def describe(memory: Memory, place: Place) -> dict[str, Any]:
     }
 
 
+def reads(memory: Memory) -> tuple[object, ...]:
+    """Return everything that ``describe`` looks at."""
+    return (memory.requests, tuple(memory.findings), tuple(memory.findings_aside))
+
+
 def select(
     findings: list[Finding], limit: int, begun: int = 0, aside: Sequence[Finding] = ()
 ) -> list[Finding]:

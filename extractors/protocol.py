@@ -1,7 +1,7 @@
 """What an extractor is, and the two small values it trades in."""
 
-from collections.abc import Iterable
-from typing import Any, Protocol
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple, Protocol
 
 import msgspec
 
@@ -54,6 +54,14 @@ class Extractor(Protocol):
         """Do what feeding put off: afterwards *memory* is bounded, free of secrets, fit to be stored."""
         ...
 
-    def describe(self, memory: Any, place: Place) -> dict[str, Any]:
-        """Return this extractor's fields of SessionState, by name."""
-        ...
+
+class Describer(NamedTuple):
+    """Tells fields of SessionState from the memory of one extractor.
+
+    While what ``reads`` returns stays the same, what was told last stands; without it, ``describe`` is
+    asked each time.
+    """
+
+    extractor: str
+    describe: Callable[[Any, Place], dict[str, Any]]
+    reads: Callable[[Any], tuple[object, ...]] | None = None

@@ -1,8 +1,16 @@
-"""The extractors, in the order they are asked; a later one's fields win."""
+"""The extractors in the order they are fed, and who tells what they remember; a later one's fields win."""
 
 from typing import Final
 
-from flowd.extractors import activity, blocks, conversation, lifecycle
-from flowd.extractors.protocol import Extractor
+from flowd.extractors import activity, blocks, conversation, files, insights, lifecycle, standing
+from flowd.extractors.protocol import Describer, Extractor
 
 EXTRACTORS: Final[tuple[Extractor, ...]] = (activity, lifecycle, conversation, blocks)
+DESCRIBERS: Final[tuple[Describer, ...]] = (
+    Describer(activity.NAME, activity.describe),
+    Describer(lifecycle.NAME, lifecycle.describe),
+    Describer(conversation.NAME, files.describe),
+    Describer(conversation.NAME, standing.describe, standing.reads),
+    Describer(conversation.NAME, insights.describe, insights.reads),
+    Describer(blocks.NAME, blocks.describe),
+)

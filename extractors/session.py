@@ -5,9 +5,9 @@ from typing import Any
 import msgspec
 
 from flowd.config.errors import FlowdError
-from flowd.extractors.protocol import Note, Place
+from flowd.extractors.protocol import Describer, Note, Place
 from flowd.extractors.records import Record
-from flowd.extractors.registry import EXTRACTORS
+from flowd.extractors.registry import DESCRIBERS, EXTRACTORS
 from flowd.store.facts import SessionState
 
 # Raised by one whenever an extractor changes what its memory means: older memories are then rebuilt.
@@ -73,8 +73,8 @@ class SessionMemory:
         """Return the session's state; *known* are fields that its reader knows better."""
         self._settle()
         fields: dict[str, Any] = {}
-        for extractor in EXTRACTORS:
-            fields.update(extractor.describe(self._parts[extractor.NAME], place))
+        for describer in DESCRIBERS:
+            fields.update(self._told_by(describer, place))
         fields.update(known)
         return SessionState(
             session_id=session_id,
@@ -84,8 +84,21 @@ class SessionMemory:
             **fields,
         )
 
+    def _told_by(self, describer: Describer, place: Place) -> dict[str, Any]:
+        """Return what *describer* tells; most records change nothing of what most describers read."""
+        part = self._parts[describer.extractor]
+        if describer.reads is None:
+            return describer.describe(part, place)
+        read = (place, describer.reads(part))
+        before, fields = self._told.get(describer, (None, {}))
+        if read != before:
+            fields = describer.describe(part, place)
+            self._told[describer] = read, fields
+        return fields
+
     def _remember(self, parts: dict[str, Any]) -> None:
         self._parts = parts
+        self._told: dict[Describer, tuple[tuple[Place, tuple[object, ...]], dict[str, Any]]] = {}
         # Bound once: this runs for every record of every transcript.
         self._feeds = [(extractor.feed, parts[extractor.NAME]) for extractor in EXTRACTORS]
 

@@ -70,6 +70,15 @@ def test_asking_for_the_state_changes_nothing() -> None:
     assert memory.state("session-1", PLACE) == eventful().state
 
 
+def test_what_was_told_before_stands_only_while_it_is_true() -> None:
+    """At every line, a memory that was asked all along tells what one that was never asked tells."""
+    memory, lines = SessionMemory(), eventful().lines
+    for number, line in enumerate(lines, 1):
+        memory.feed(decode_lines(line, number).records[0], number)
+        told = memory.state("session-1", PLACE)
+        assert told == SessionMemory.restored(memory.saved()).state("session-1", PLACE), number
+
+
 def test_the_first_lines_are_read_as_if_there_were_no_others() -> None:
     """``--until-line`` shows the state as it was."""
     session = eventful()
