@@ -9,7 +9,7 @@ from flowd.handoff.document import Handoff
 from flowd.handoff.errors import told_plainly
 from flowd.handoff.folder import HANDOFF, Folder, inside
 from flowd.handoff.small_file import READ_FLAGS, read_capped
-from flowd.handoff.yaml_text import LARGEST_FILE, parse
+from flowd.handoff.yaml_text import LARGEST_FILE, Entries, parse
 
 MOST_BROKEN_KEPT = 5
 _TEMP_PREFIX = f".{HANDOFF}."
@@ -32,6 +32,7 @@ class Stored(NamedTuple):
     mapping: Handoff | None
     header: str
     signature: Signature | None
+    entries: Entries | None = None
 
 
 NOTHING = Stored(None, "", None)

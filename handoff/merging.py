@@ -74,8 +74,10 @@ def merge_into_file(
         if not touch and not broken and same_but_for_time(present.mapping, wanted):
             return Merged(present, written=False)
         aside = set_aside(folder) if broken else None
-        signature = write_file(folder, render(wanted, present.header))
-        return Merged(Stored(wanted, present.header, signature), written=True, kept_aside=aside)
+        rendered = render(wanted, present.header, present.entries)
+        signature = write_file(folder, rendered.data)
+        stored = Stored(wanted, present.header, signature, rendered.entries)
+        return Merged(stored, written=True, kept_aside=aside)
 
 
 def _built_in_redact() -> Redact:

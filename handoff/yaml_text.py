@@ -16,6 +16,10 @@ MOST_ALIASES = 16
 # One field, one line, so that grep finds whole values.
 _NEVER_FOLD = 1_000_000
 _RARE_BREAKS = re.compile("[\x85\u2028\u2029\ufeff]")
+# The dumper takes 50 us for a word; most words are such that it would leave them alone.
+_SIMPLE = re.compile(r"[A-Za-z][A-Za-z0-9_./()]*(?:[ -][A-Za-z0-9_./()]+)*")
+_MEANINGFUL = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null"})
+_MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)")
 _ESCAPED_BEYOND_BMP = "\\U000"
 
 
@@ -24,6 +28,23 @@ class Text(NamedTuple):
 
     header: str
     mapping: Handoff | None
+
+
+class Entry(NamedTuple):
+    """One key of a handoff: its value, and how that is written."""
+
+    value: object
+    text: str
+
+
+Entries = dict[str, Entry]
+
+
+class Rendered(NamedTuple):
+    """A handoff as it is written, whole and by entry."""
+
+    data: bytes
+    entries: Entries
 
 
 def parse(data: bytes) -> Text:
@@ -35,13 +56,50 @@ def parse(data: bytes) -> Text:
     return Text(_header(text), _mapping(text))
 
 
-def render(mapping: Handoff, header: str = "") -> bytes:
-    """Return *mapping* as block-style YAML below *header*."""
+def render(mapping: Handoff, header: str = "", known: Entries | None = None) -> Rendered:
+    """Return *mapping* as block-style YAML below *header*; entries that are *known* are not made again."""
+    entries: Entries = {}
+    for key, value in mapping.items():
+        before = known.get(key) if known else None
+        entries[key] = before if before and _same(before.value, value) else Entry(value, _entry(key, value))
+    body = "".join([entry.text for entry in entries.values()]) or "{}\n"
+    return Rendered((header + body).encode(), entries)
+
+
+def _same(one: object, other: object) -> bool:
+    """Tell whether two plain values are written alike; ``1`` and ``True`` are equal, and are not."""
+    if type(one) is not type(other) or one != other:
+        return False
+    return not isinstance(one, dict) and (not isinstance(one, list) or _are_texts(one))
+
+
+def _are_texts(items: list[object]) -> bool:
+    return all(type(item) is str for item in items)
+
+
+def _entry(key: str, value: object) -> str:
+    """Return one entry of the mapping as lines of YAML."""
+    if not is_simple(key):
+        return _dumped_well({key: value})
+    if type(value) is str:
+        if is_simple(value):
+            return f"{key}: {value}\n"
+        if _MOMENT.fullmatch(value):
+            return f"{key}: '{value}'\n"
+    elif value is None:
+        return f"{key}: null\n"
+    return _dumped_well({key: value})
+
+
+def is_simple(text: str) -> bool:
+    """Tell whether the dumper would write *text* as it is: plain words that mean nothing else in YAML."""
+    return _SIMPLE.fullmatch(text) is not None and text.lower() not in _MEANINGFUL
+
+
+def _dumped_well(mapping: Handoff) -> str:
     body = _dumped(mapping, _dumper("CSafeDumper"))
-    if _ESCAPED_BEYOND_BMP in body:
-        # libyaml writes emoji as escapes; the slower dumper writes them as people typed them.
-        body = _dumped(mapping, _dumper("SafeDumper"))
-    return (header + body).encode()
+    # libyaml writes emoji as escapes; the slower dumper writes them as people typed them.
+    return _dumped(mapping, _dumper("SafeDumper")) if _ESCAPED_BEYOND_BMP in body else body
 
 
 def _dumped(mapping: Handoff, dumper: Any) -> str:

@@ -1,5 +1,6 @@
 """``.flow-guardian/handoff.yaml``: the project's most recently active session; a person's words stand."""
 
+import os
 import time
 from datetime import UTC, datetime
 from pathlib import Path
@@ -35,6 +36,7 @@ class HandoffYaml:
         self._handoffs = ShownHandoffs(database)
         self._shown: dict[str, Shown] = {}
         self._files: dict[str, Merged] = {}
+        self._unnoted: dict[str, Shown] = {}
 
     @property
     def debounce_s(self) -> float:
@@ -48,50 +50,58 @@ class HandoffYaml:
     def accept(self, fact: Fact) -> None:
         """Write the state of *fact* unless the project has no file to keep or shows a newer session."""
         state = _state_of(fact)
-        if state is None or not self._wanted(state, Path(state.project)):
+        if state is None or not self._wanted(state):
             return
         shown = self._shown_for(state.project)
         if shown.session_id not in ("", state.session_id) and shown.last_activity_at > latest_activity(state):
             return
-        self._write(Path(state.project), state, shown)
+        self._write(state, shown)
 
     def flush(self) -> None:
-        """Nothing is held back: every file was synced when it was written."""
+        """Note which sessions are shown; every file was synced when it was written."""
+        if self._unnoted:
+            self._handoffs.put(*self._unnoted.values())
+            self._unnoted.clear()
 
-    def _wanted(self, state: SessionState, root: Path) -> bool:
+    def _wanted(self, state: SessionState) -> bool:
         settings = self._settings.current.handoff_yaml
-        if settings.projects == "none" or state.vanished_at or not root.is_dir():
+        if settings.projects == "none" or state.vanished_at:
             return False
         if time.time() - latest_activity(state) > settings.fresh_days * DAY_S:
             return False
-        return settings.projects == "all" or (root / FOLDER).is_dir()
+        required = state.project if settings.projects == "all" else os.path.join(state.project, FOLDER)
+        return os.path.isdir(required)  # noqa: PTH112 hot path
 
-    def _write(self, root: Path, state: SessionState, shown: Shown) -> None:
-        is_new = not (root / FOLDER).exists()
-        shown = _intended(state, shown)
-        if shown != self._shown.get(state.project):
-            self._put(shown)
+    def _write(self, state: SessionState, shown: Shown) -> None:
+        is_new = not os.path.exists(os.path.join(state.project, FOLDER))  # noqa: PTH110 hot path
+        offered = _offered(state)
+        intended = _intended(state, shown, offered)
+        if intended.written != shown.written:  # what is written must be known as flowd's own before it is
+            self._handoffs.put(intended)
 
         def merge(present: dict[str, Any] | None) -> dict[str, Any] | None:
-            merged = merged_handoff(present or {}, state, shown)
+            merged = merged_handoff(present or {}, offered, intended)
             return None if merged == present else merged
 
         try:
-            done = merge_into_file(root, merge, known=self._files.get(state.project), touch=True)
+            done = merge_into_file(
+                Path(state.project), merge, known=self._files.get(state.project), touch=True
+            )
         except UnsafeHandoffError as error:
             raise RefusedError(str(error), hint=error.hint) from error
         _remember(self._files, state.project, done)
         if is_new:
-            self._put(msgspec.structs.replace(shown, folder=folder_identity(state.project)))
+            intended = msgspec.structs.replace(intended, folder=folder_identity(state.project))
+            self._handoffs.put(intended)
+        _remember(self._shown, state.project, intended)
+        self._unnoted[state.project] = intended
 
     def _shown_for(self, project: str) -> Shown:
+        if project in self._unnoted:
+            return self._unnoted[project]
         # Until flowd's own folder is known, `flow save` may have made it in the meantime.
         shown = self._shown.get(project)
         return shown if shown is not None and shown.folder else self._handoffs.get(project)
-
-    def _put(self, shown: Shown) -> None:
-        self._handoffs.put(shown)
-        _remember(self._shown, shown.project, shown)
 
 
 def _state_of(fact: Fact) -> SessionState | None:
@@ -103,10 +113,10 @@ def _state_of(fact: Fact) -> SessionState | None:
     return None
 
 
-def merged_handoff(present: dict[str, Any], state: SessionState, shown: Shown) -> dict[str, Any]:
-    """Return *present* with what the session's state may change in it; unknown keys and order stay."""
+def merged_handoff(present: dict[str, Any], offered: dict[str, Any], shown: Shown) -> dict[str, Any]:
+    """Return *present* with what *offered* may change in it; unknown keys and order stay."""
     merged = dict(present)
-    for field, value in _offered(state).items():
+    for field, value in offered.items():
         theirs = field in GUARDED and merged.get(field) and not shown.is_ours(field, merged[field])
         if not theirs and (value is not None or field in GUARDED or field not in merged):
             merged[field] = value
@@ -130,10 +140,9 @@ def _offered(state: SessionState) -> dict[str, Any]:
     }
 
 
-def _intended(state: SessionState, shown: Shown) -> Shown:
+def _intended(state: SessionState, shown: Shown, offered: dict[str, Any]) -> Shown:
     """Return *shown* with the values about to be offered, so that they are known as flowd's own."""
     written = dict(shown.written)
-    offered = _offered(state)
     for field in GUARDED:
         value = offered[field]
         if value and value not in written.get(field, ())[:1]:

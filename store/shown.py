@@ -44,19 +44,23 @@ class ShownHandoffs:
         written = msgspec.json.decode(row[2], type=dict[str, tuple[str, ...]])
         return Shown(project, row[0], row[1], written, row[3] or "")
 
-    def put(self, shown: Shown) -> None:
-        """Remember *shown*."""
+    def put(self, *handoffs: Shown) -> None:
+        """Remember *handoffs*."""
+        rows = [
+            (
+                shown.project,
+                shown.session_id,
+                shown.last_activity_at,
+                msgspec.json.encode(shown.written).decode(),
+                shown.folder,
+            )
+            for shown in handoffs
+        ]
         with self._database.transaction() as connection:
-            connection.execute(
+            connection.executemany(
                 "insert or replace into flow_handoffs "
                 "(project, session_id, last_activity_at, written, folder) values (?, ?, ?, ?, ?)",
-                (
-                    shown.project,
-                    shown.session_id,
-                    shown.last_activity_at,
-                    msgspec.json.encode(shown.written).decode(),
-                    shown.folder,
-                ),
+                rows,
             )
 
 
