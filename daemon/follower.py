@@ -53,7 +53,7 @@ class Follower:
         log.info("memory_rebuilt", session=session_id, reason=str(reason))
         self.batch.counters["rebuilt"] += 1
         self._pipeline.start_over(session_id)
-        mine = [source for source in self.known.by_path.values() if source.session_id == session_id]
+        mine = self.known.of_session(session_id)
         for source in mine:
             source.offset = source.lines = source.records = 0
             source.tail = b""
@@ -109,7 +109,7 @@ class Follower:
 
     def _miss(self, path: str) -> None:
         """Take a missing file as vanished only when it is still missing a moment later."""
-        source = self.known.by_path.get(path)
+        source = self.known.at(path)
         if source is None:
             self._missing.discard(path)
             return

@@ -2,11 +2,12 @@
 
 import os
 import time
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from flowd.daemon.tailer import fingerprint, line_boundary_before, read_head, still_the_same, tail_before
 from flowd.extractors.transcript_paths import TranscriptName
-from flowd.store.sources import Source
+from flowd.store.sources import Kept, Source
 
 
 class Recognised(NamedTuple):
@@ -18,22 +19,40 @@ class Recognised(NamedTuple):
 
 
 class KnownFiles:
-    """All transcripts flowd knows, found by path and by inode."""
+    """All transcripts flowd knows, found by path and by inode.
 
-    def __init__(self, sources: list[Source]) -> None:
-        self.by_path: dict[str, Source] = {}
-        self._by_inode: dict[tuple[int, int], Source] = {}
-        self._vanished: dict[str, Source] = {}
+    Who is asked for is unpacked, and is one and the same Source until ``settle``.
+    """
+
+    def __init__(self, known: Iterable[Kept]) -> None:
+        self.by_path: dict[str, Kept] = {}
+        self._by_inode: dict[int, dict[int, Kept]] = {}
+        self._vanished: dict[str, Kept] = {}
+        self._awake: dict[int, Kept] = {}
         # Inode numbers are used again: the living come last, so that the dead do not hide them.
-        for source in sorted(sources, key=lambda source: source.state == "live"):
-            self._remember(source)
+        for kept in sorted(known, key=lambda kept: kept.is_live):
+            self._remember(kept)
+
+    def at(self, path: str) -> Source | None:
+        """Return the transcript whose file was last seen at *path*."""
+        return self._wake(self.by_path.get(path))
+
+    def of_session(self, session_id: str) -> list[Source]:
+        """Return the transcripts of a session, its subagents' among them."""
+        maybe = [self._wake(kept) for kept in self.by_path.values() if kept.mentions(session_id)]
+        return [source for source in maybe if source is not None and source.session_id == session_id]
+
+    def settle(self) -> None:
+        """Pack what was asked for; to be called when it is stored and nobody is at work on it."""
+        awake, self._awake = self._awake, {}
+        for kept in awake.values():
+            kept.pack()
 
     def recognise(
         self, path: str, name: TranscriptName, descriptor: int, status: os.stat_result
     ) -> Recognised | None:
         """Return who the open file is, or None while its first line is not complete."""
-        identity = (status.st_dev, status.st_ino)
-        known = self._by_inode.get(identity)
+        known = self._wake(self._by_inode.get(status.st_dev, {}).get(status.st_ino))
         is_here = known is not None and known.path == path
         if known is not None and is_here and known.state == "live" and _has_grown(known, descriptor, status):
             return Recognised(known)
@@ -49,22 +68,35 @@ class KnownFiles:
         """Take *source*'s file as gone; should it come back, it is known."""
         self._forget_path(source)
         source.state = "vanished"
-        self._vanished[source.path] = source
+        self._vanished[source.path] = self._awake[id(source)]
+
+    def _wake(self, kept: Kept | None) -> Source | None:
+        """Return the source that is kept, the same one each time until ``settle``."""
+        if kept is None:
+            return None
+        source = kept.unpack()
+        self._awake[id(source)] = kept
+        return source
 
     def _forget(self, source: Source) -> None:
         self._forget_path(source)
-        identity = (source.device, source.inode)
-        if self._by_inode.get(identity) is source:
-            del self._by_inode[identity]
+        inodes = self._by_inode[source.device]
+        if inodes.get(source.inode) is self._awake[id(source)]:
+            del inodes[source.inode]
 
     def _forget_path(self, source: Source) -> None:
         for paths in (self.by_path, self._vanished):
-            if paths.get(source.path) is source:
+            if paths.get(source.path) is self._awake[id(source)]:
                 del paths[source.path]
 
-    def _remember(self, source: Source) -> None:
-        (self.by_path if source.state == "live" else self._vanished)[source.path] = source
-        self._by_inode[source.device, source.inode] = source
+    def _add(self, source: Source) -> None:
+        kept = self._awake[id(source)] = Kept(source.path, source)
+        self._remember(kept)
+
+    def _remember(self, kept: Kept) -> None:
+        (self.by_path if kept.is_live else self._vanished)[kept.path] = kept
+        device, inode = kept.identity
+        self._by_inode.setdefault(device, {})[inode] = kept
 
     def _emptied(self, known: Source | None, status: os.stat_result) -> Recognised | None:
         if known is None or known.state != "live" or known.offset == 0 or status.st_size > 0:
@@ -75,16 +107,17 @@ class KnownFiles:
     def _same_file(self, known: Source, path: str, descriptor: int, status: os.stat_result) -> Recognised:
         event, replaced = "", None
         self._forget_path(known)
+        kept = self._awake[id(known)]
         if known.path != path:
-            known.path = path
-            event, replaced = "renamed", self.by_path.get(path)
+            known.path = kept.path = path
+            event, replaced = "renamed", self.at(path)
             if replaced is not None:  # still known by its inode: it may have been renamed as well
                 self._forget_path(replaced)
                 replaced.state = "replaced"
         elif known.state == "vanished":
             event = "returned"
         known.state = "live"
-        self._remember(known)
+        self._remember(kept)
         if status.st_size < known.offset:
             # Cut short: what is left was read before. Go on at its end rather than read it again.
             known.offset = line_boundary_before(descriptor, status.st_size)
@@ -107,7 +140,7 @@ class KnownFiles:
             is_subagent=name.is_subagent,
             first_seen_at=time.time(),
         )
-        before = self.by_path.get(path) or self._vanished.get(path)
+        before = self._wake(self.by_path.get(path) or self._vanished.get(path))
         event, replaced = "", None
         if before is not None:
             event, replaced = ("replaced" if before.state == "live" else "returned"), before
@@ -115,7 +148,7 @@ class KnownFiles:
                 _inherit(source, before)
             self._forget(before)
             before.state = "replaced"
-        self._remember(source)
+        self._add(source)
         return Recognised(source, event, replaced)
 
 

@@ -201,6 +201,7 @@ class Reader:
             self._catch_up(backlog)
         if backlog is None or not self._hints.has_backlog or self._is_full():
             self._commit()
+            self._files.known.settle()
         if urgent and not tasks:
             self._hints.pace.spent(time.thread_time() - started_s, len(urgent))
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from flowd.daemon.identity import KnownFiles
 from flowd.daemon.watcher import Watcher
 from flowd.extractors.transcript_paths import transcript_name
-from flowd.store.sources import Source
+from flowd.store.sources import Kept
 
 
 class Difference(NamedTuple):
@@ -38,9 +38,9 @@ class Reconciler:
             self._watcher.watch(directory)
             for path, status in self._transcripts(directory):
                 seen += 1
-                source = unseen.pop(path, None)
-                sessions += not (source.is_subagent if source else self._is_subagent(path))
-                if _differs(source, status):
+                kept = unseen.pop(path, None)
+                sessions += not (kept.is_subagent if kept else self._is_subagent(path))
+                if _differs(kept, status):
                     found.append((status.st_mtime_ns, path))
         found.sort(reverse=True)
         return Difference([path for _, path in found], list(unseen), seen, sessions)
@@ -117,14 +117,8 @@ class Reconciler:
                         yield path, status
 
 
-def _differs(source: Source | None, status: os.stat_result) -> bool:
-    if source is None:
-        return True
-    return (
-        source.size != status.st_size
-        or source.mtime_ns != status.st_mtime_ns
-        or source.inode != status.st_ino
-    )
+def _differs(kept: Kept | None, status: os.stat_result) -> bool:
+    return kept is None or not kept.is_as_read(status)
 
 
 def _entries(directory: str) -> list[os.DirEntry[str]]:

@@ -9,7 +9,7 @@ import msgspec
 
 from flowd.store.database import Database
 from flowd.store.facts import REPLACING, Body, Fact, SessionState, StateChanged
-from flowd.store.sources import Source, load_sources, store_source
+from flowd.store.sources import Kept, Source, load_sources, store_source
 
 _encode_body = msgspec.json.Encoder().encode
 _decode_body = msgspec.json.Decoder(Body).decode
@@ -77,7 +77,7 @@ class Journal:
             connection.executemany(_COUNT, batch.counters.items())
         return newest
 
-    def sources(self) -> list[Source]:
+    def sources(self) -> list[Kept]:
         """Return the known transcripts."""
         with self._database.reading() as connection:
             return load_sources(connection)

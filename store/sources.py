@@ -1,7 +1,10 @@
 """The transcripts flowd knows: who each file is, and how far it has been read."""
 
+import os
 import sqlite3
-from typing import Literal
+import struct
+from collections.abc import Sequence
+from typing import Any, Literal
 
 import msgspec
 
@@ -11,23 +14,23 @@ SourceState = Literal["live", "vanished", "replaced"]
 class Source(msgspec.Struct, kw_only=True):
     """One transcript. Its identity is device, inode and fingerprint; its path may change."""
 
-    id: int = 0
-    device: int
+    path: str
+    size: int = 0
+    mtime_ns: int = 0
     inode: int
+    device: int
+    is_subagent: bool = False
+    state: SourceState = "live"
     fingerprint: str
     generation: int = 0
-    path: str
     session_id: str = ""
-    is_subagent: bool = False
     offset: int = 0
     lines: int = 0
     records: int = 0
     tail: bytes = b""
-    size: int = 0
-    mtime_ns: int = 0
-    state: SourceState = "live"
     first_seen_at: float = 0.0
     last_read_at: float = 0.0
+    id: int = 0
 
 
 _COLUMNS = tuple(field.name for field in msgspec.structs.fields(Source))
@@ -37,22 +40,78 @@ _INSERT = (
     f"values ({', '.join('?' * len(_COLUMNS))})"
 )
 
+# What a look at the disk is compared with stands first, so that nothing need be unpacked for it.
+_LOOK = struct.Struct("<QqQ")
+_IDENTITY = struct.Struct("<16xQq")
+_PACKED = struct.Struct("<QqQq??")
+_SUBAGENT_AT, _LIVE_AT = _IDENTITY.size, _IDENTITY.size + 1
+_encode = msgspec.msgpack.Encoder().encode
+_decode = msgspec.msgpack.Decoder().decode
 
-def load_sources(connection: sqlite3.Connection) -> list[Source]:
+
+class Kept(msgspec.Struct, gc=False):
+    """A known transcript in a third of the memory: packed, unless somebody is at work on it."""
+
+    path: str
+    held: bytes | Source
+
+    @property
+    def identity(self) -> tuple[int, int]:
+        """Device and inode."""
+        if isinstance(self.held, Source):
+            return self.held.device, self.held.inode
+        inode, device = _IDENTITY.unpack_from(self.held)
+        return device, inode
+
+    @property
+    def is_subagent(self) -> bool:
+        """Whether it is the transcript of a subagent."""
+        return self.held.is_subagent if isinstance(self.held, Source) else bool(self.held[_SUBAGENT_AT])
+
+    @property
+    def is_live(self) -> bool:
+        """Whether its file was there when last looked for."""
+        return self.held.state == "live" if isinstance(self.held, Source) else bool(self.held[_LIVE_AT])
+
+    def is_as_read(self, status: os.stat_result) -> bool:
+        """Say whether the file looks as it did when it was last read."""
+        look = (status.st_size, status.st_mtime_ns, status.st_ino)
+        if isinstance(self.held, Source):
+            return look == (self.held.size, self.held.mtime_ns, self.held.inode)
+        return self.held.startswith(_LOOK.pack(*look))
+
+    def mentions(self, session_id: str) -> bool:
+        """Say quickly whether it may be a transcript of the session."""
+        return isinstance(self.held, Source) or session_id.encode() in self.held
+
+    def unpack(self) -> Source:
+        """Return the transcript, to be worked on until ``pack``."""
+        if not isinstance(self.held, Source):
+            *look, _ = _PACKED.unpack_from(self.held)
+            values = (self.path, *look, *_decode(self.held[_PACKED.size :]))
+            self.held = Source(**dict(zip(_COLUMNS, values, strict=True)))
+        return self.held
+
+    def pack(self) -> None:
+        """Take few bytes again."""
+        if isinstance(self.held, Source):
+            self.held = _packed(msgspec.structs.astuple(self.held))
+
+
+def load_sources(connection: sqlite3.Connection) -> list[Kept]:
     """Return every transcript that was not replaced by a newer one."""
     rows = connection.execute(_SELECT + " where state != 'replaced'")
-    return [_from_row(row) for row in rows]
+    return [Kept(row[0], _packed(row)) for row in rows]
 
 
 def store_source(connection: sqlite3.Connection, source: Source) -> None:
     """Write *source*, giving it an id when it is new."""
-    values = [source.id or None, *msgspec.structs.astuple(source)[1:]]
-    cursor = connection.execute(_INSERT, values)
+    *values, number = msgspec.structs.astuple(source)
+    cursor = connection.execute(_INSERT, [*values, number or None])
     if not source.id:
         source.id = cursor.lastrowid or 0
 
 
-def _from_row(row: tuple[object, ...]) -> Source:
-    fields = dict(zip(_COLUMNS, row, strict=True))
-    fields["is_subagent"] = bool(fields["is_subagent"])
-    return Source(**fields)  # type: ignore[arg-type]  # the columns are the fields, by construction
+def _packed(values: Sequence[Any]) -> bytes:
+    """Return all but the path of a source's *values*, which are in the order of its fields."""
+    return _PACKED.pack(*values[1:6], values[6] == "live") + _encode(values[6:])

@@ -50,7 +50,7 @@ def test_facts_and_cursor_are_read_back_as_stored(database: Database) -> None:
         (1, titled("a").body),
         (2, state("a").body),
     ]
-    assert journal.sources()[0].offset == 10
+    assert journal.sources()[0].unpack().offset == 10
     assert journal.memory("s") == b"memory"
     assert journal.counters() == {"lines": 3, "facts": 2}
 
@@ -63,7 +63,7 @@ def test_an_error_in_the_middle_keeps_neither_fact_nor_cursor_nor_counter(databa
     with pytest.raises(Exception, match="not supported"):
         journal.commit(broken)
     assert [fact.body for fact in journal.facts_after(0, 9)] == [titled("a").body]
-    assert [row.offset for row in journal.sources()] == [10]
+    assert [kept.unpack().offset for kept in journal.sources()] == [10]
     assert journal.counters() == {"facts": 1}
     assert journal.commit(batch_of(titled("d"))) == 2
 
@@ -105,7 +105,7 @@ def test_a_source_is_one_row_however_often_it_is_stored(database: Database) -> N
     position = source(1)
     for position.offset in (1, 2, 3):
         journal.commit(batch_of(position=position))
-    assert [row.offset for row in journal.sources()] == [3]
+    assert [kept.unpack().offset for kept in journal.sources()] == [3]
 
 
 def test_replaced_sources_are_kept_but_not_loaded(database: Database) -> None:
