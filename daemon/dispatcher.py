@@ -19,11 +19,13 @@ class Dispatcher:
 
     def tell(self, newest: int, facts: Sequence[Fact] = ()) -> None:
         """Say that the journal now reaches to *newest*; *facts* are what it got, as far as at hand."""
-        for worker in tuple(self.workers.values()):  # the main thread may just be adding one
+        workers = tuple(self.workers.values())  # the main thread may just be adding one
+        for worker in workers:
             worker.note(newest, facts)
+        self._hints.put_task_later(self._wake_others, PATIENCE_S)
+        for worker in workers:
             if worker.is_prompt:
                 worker.wake()
-        self._hints.put_task_later(self._wake_others, PATIENCE_S)
 
     def _wake_others(self) -> None:
         for worker in tuple(self.workers.values()):

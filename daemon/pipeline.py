@@ -15,7 +15,7 @@ from flowd.store.facts import Fact, SessionState, TranscriptVanished, state_fact
 from flowd.store.journal import Batch
 from flowd.store.sources import Source
 
-MEMORIES_KEPT = 64
+MEMORIES_KEPT = 256
 
 LoadMemory = Callable[[str], bytes | None]
 

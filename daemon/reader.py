@@ -3,7 +3,6 @@
 import os
 import sys
 import time
-from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import NamedTuple
@@ -42,6 +41,7 @@ from flowd.store.sources import Source
 BATCH_BYTES = 8 << 20
 BATCH_SESSIONS = 64
 LIVE_S = 86_400.0
+FOLD_WITHIN_S = 0.3
 STOPS_KEPT = 5
 CATCHING_UP_SWITCH_S = 0.0002
 USUAL_SWITCH_S = 0.005
@@ -276,13 +276,18 @@ class Reader:
         batch, self._files.batch = self._files.batch, Batch()
         newest = self._journal.commit(batch)
         self._gate.passed()
+        if self._gate.database.log_is_long:
+            self._hints.put_task_later(self._gate.database.fold_log, FOLD_WITHIN_S)
         self._publish(batch)
         if newest:
             self._on_commit(newest, batch.stored)
 
     def _publish(self, batch: Batch) -> None:
         now = time.time()
-        self.totals = dict(Counter(self.totals) + batch.counters)
+        totals = dict(self.totals)
+        for name, value in batch.counters.items():
+            totals[name] = totals.get(name, 0) + value
+        self.totals = totals
         lags = {
             source.session_id: max(0, source.size - source.offset)
             for source in batch.sources.values()

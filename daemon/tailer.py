@@ -75,6 +75,8 @@ class LineReader:
         """Yield what stands after *source*'s offset; the caller moves the offset as it takes each."""
         while (chunk := self._next(descriptor, source.offset)) is not None:
             yield chunk
+            if len(chunk.data) < self._chunk_bytes // 2 and chunk.next_offset == source.size:
+                return  # a small addition, read to its end: what comes later brings its own hint
 
     def _next(self, descriptor: int, offset: int) -> Chunk | None:
         filled = os.preadv(descriptor, [self._buffer], offset)

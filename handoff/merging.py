@@ -19,7 +19,7 @@ from flowd.handoff.document import Handoff, same_but_for_time
 from flowd.handoff.errors import BrokenHandoffError
 from flowd.handoff.folder import HANDOFF, LOCK_WAIT_S, Folder
 from flowd.handoff.log import warn
-from flowd.handoff.plain import plain_mapping
+from flowd.handoff.plain import copied, plain_mapping
 from flowd.handoff.project import FOLDER
 from flowd.handoff.redaction_data import Redact, redact_news
 from flowd.handoff.yaml_text import render
@@ -67,7 +67,7 @@ def merge_into_file(
     with Folder(root) as folder:
         folder.lock(wait_s)
         present, broken = _present(folder, known)
-        wanted = merge(None if present.mapping is None else plain_mapping(present.mapping))
+        wanted = merge(copied(present.mapping))
         if wanted is None:
             return Merged(present, written=False)
         wanted = redact_news(plain_mapping(wanted), present.mapping, redact or _built_in_redact())

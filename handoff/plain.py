@@ -19,6 +19,13 @@ def plain_mapping(data: Mapping[Any, object]) -> dict[str, object]:
     return {_key(key): _plain(value, str(key), DEEPEST, budget) for key, value in data.items()}
 
 
+def copied(value: Any) -> Any:
+    """Return a deep copy of *value*, which is plain already."""
+    if isinstance(value, dict):
+        return {key: copied(item) for key, item in value.items()}
+    return [copied(item) for item in value] if isinstance(value, list) else value
+
+
 def _plain(value: object, field: str, depth: int, budget: list[int]) -> object:
     budget[0] -= 1
     if depth < 0 or budget[0] < 0:

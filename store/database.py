@@ -11,6 +11,9 @@ from flowd.config.errors import StoreError
 
 BUSY_TIMEOUT_MS = 5000
 CACHE_KB = 512
+# The log is folded into core.db beside the work, not within a commit; the second is for when nobody does.
+CHANGES_PER_FOLD = 500
+PAGES_UNFOLDED = 16_000
 SQLITE_MAGIC = b"SQLite format 3\x00"
 
 _CONDITIONS = {
@@ -34,12 +37,15 @@ class Database:
         """Name the database; nothing is opened yet.
 
         ``durable=False`` lets the last commits be lost in a power cut (never torn). The reader of
-        transcripts wants this: it reads them again. People's own words need ``durable=True``.
+        transcripts wants this: it reads them again. People's own words need ``durable=True``. Whoever
+        takes it also folds the log: commits do not stop to do so.
         """
         self.path = path
+        self._durable = durable
         self._synchronous = "FULL" if durable else "NORMAL"
         self._local = threading.local()
         self._writing = threading.Lock()
+        self._changes = 0
         self._all: dict[sqlite3.Connection, threading.Thread] = {}
         self._all_guard = threading.Lock()
 
@@ -65,10 +71,12 @@ class Database:
         """Run the block as one write: all of it is kept, or none."""
         with self._writing, self.errors_named():
             connection = self.connection()
+            changes = connection.total_changes
             connection.execute("begin immediate")
             try:
                 yield connection
                 connection.execute("commit")
+                self._changes += connection.total_changes - changes
             except BaseException:
                 if connection.in_transaction:
                     connection.execute("rollback")
@@ -90,6 +98,17 @@ class Database:
             if named is None:
                 raise
             raise named from error
+
+    @property
+    def log_is_long(self) -> bool:
+        """Whether enough was written since the last ``fold_log`` to make one worth while."""
+        return self._changes >= CHANGES_PER_FOLD
+
+    def fold_log(self) -> None:
+        """Move what the write-ahead log holds into core.db itself; nobody who writes has to wait for it."""
+        self._changes = 0
+        with self.reading() as connection:
+            connection.execute("pragma wal_checkpoint(passive)")
 
     def drop_connection(self) -> None:
         """Close this thread's connection; the next use opens the file anew."""
@@ -124,6 +143,8 @@ class Database:
             )
             try:
                 set_pragmas(connection, self._synchronous)
+                if not self._durable:
+                    connection.execute(f"pragma wal_autocheckpoint = {PAGES_UNFOLDED}")
             except BaseException:
                 connection.close()
                 raise

@@ -1,11 +1,12 @@
 """The journal: facts and read positions, together or not at all."""
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from flowd.store.database import Database
+from flowd.store.database import CHANGES_PER_FOLD, Database
 from flowd.store.facts import Compacted, Fact, SessionState, Titled, state_fact
 from flowd.store.journal import Batch, Journal
 from flowd.store.migrations import migrate
@@ -114,3 +115,19 @@ def test_replaced_sources_are_kept_but_not_loaded(database: Database) -> None:
     Journal(database).commit(batch_of(position=position))
     assert Journal(database).sources() == []
     assert database.connection().execute("select count(*) from flow_sources").fetchone() == (1,)
+
+
+def test_a_long_log_is_folded_when_asked_and_not_within_a_commit(tmp_path: Path) -> None:
+    """What was folded stands in core.db itself, while its log and its writers are still there."""
+    migrate(tmp_path / "core.db")
+    database = Database(tmp_path / "core.db", durable=False)
+    journal, beside = Journal(database), tmp_path / "copy.db"
+    journal.append(*[titled(f"{number}") for number in range(CHANGES_PER_FOLD)])
+    assert database.log_is_long
+    shutil.copy(database.path, beside)
+    assert Journal(Database(beside)).newest() == 0
+    database.fold_log()
+    assert not database.log_is_long
+    shutil.copy(database.path, beside)
+    assert Journal(Database(beside)).newest() == CHANGES_PER_FOLD
+    database.close()
