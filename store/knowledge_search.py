@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from flowd.store.database import Database
 from flowd.store.knowledge import Edge, Node, NodeType, Provenance
-from flowd.store.knowledge_mentions import facets
+from flowd.store.knowledge_nodes import facets
 
 # Ranking looks at the newest matches only: a word that half the graph contains stays cheap.
 MOST_RANKED = 1000
@@ -152,7 +152,7 @@ def _match(query: Query, joint: str) -> str:
     """Return *query* in FTS5's language; a word also finds the words it begins."""
     # One letter begins too many words to be worth asking for them.
     words = joint.join(f'"{word}"{"*" * (len(word) > 1)}' for word in _WORD.findall(query.words))
-    tags = [query.tag] if query.tag else []
+    tags = (query.tag,) if query.tag else ()
     kinds = [f'facets : "{word}"' for word in facets(query.project, query.type, query.severity, tags).split()]
     said = [f"{{summary detail tags file}} : ({words})"] if words else []
     return " AND ".join(said + kinds)

@@ -1,12 +1,13 @@
 """The knowledge sink on a real core.db: idempotent, relative to the project, blocks before insights."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from flowd.config.errors import StoreError
 from flowd.handoff.block_find import blocks_in_markdown
-from flowd.sinks.knowledge import Knowledge
+from flowd.sinks.knowledge import SESSIONS_AT_ONCE, Knowledge
 from flowd.store.database import Database
 from flowd.store.facts import BlockFound, Fact, Insight, SessionState, Titled, state_fact
 from flowd.store.journal import body_from_text, body_text
@@ -29,6 +30,34 @@ def block_fact(text: str = TEXT, file: str = f"{PROJECT}/tasks/task-1.md", at: f
     (found,) = blocks_in_markdown(text)
     body = BlockFound(found=found, file=file, record="r")
     return Fact(key=f"k:{at}", session_id="s", project=PROJECT, at=at, body=body_from_text(body_text(body)))
+
+
+def insight_fact(text: str = "Beeps are loud", session_id: str = "s", at: float = 5.0) -> Fact:
+    insights = (Insight("learning", text),)
+    return state_fact(
+        SessionState(session_id=session_id, project=PROJECT, insights=insights, last_activity_at=at)
+    )
+
+
+def deliver(sink: Knowledge, *facts: Fact) -> None:
+    for fact in facts:
+        sink.accept(fact)
+    sink.flush()
+
+
+def statements_of(database: Database, action: Callable[[], None]) -> list[str]:
+    said: list[str] = []
+    database.connection().set_trace_callback(said.append)
+    action()
+    database.connection().set_trace_callback(None)
+    return said
+
+
+def replace_core_db(database: Database) -> None:
+    """Put an empty core.db in the place of the one there is, as a person may."""
+    for file in database.path.parent.glob("core.db*"):
+        file.unlink()
+    migrate(database.path)
 
 
 def test_a_block_that_went_through_the_journal_is_applied_with_its_place(database: Database) -> None:
@@ -58,7 +87,65 @@ def test_insights_of_a_state_enter_below_blocks(database: Database) -> None:
     sink.accept(block_fact())
     insights = (Insight("learning", "The till beeps on Mondays", record="r7", line=70),)
     sink.accept(state_fact(SessionState(session_id="s", project=PROJECT, insights=insights)))
+    sink.flush()
     gotcha, insight = search(database, Query(words="till beeps"))
     assert (gotcha.type, insight.type) == ("gotcha", "insight")
     assert insight.weight < gotcha.weight
     assert known_of(database, insight).told[0].provenance.line == 70
+
+
+def test_what_many_sessions_found_is_in_core_db_when_flushed(database: Database) -> None:
+    count = SESSIONS_AT_ONCE * 2 + 7
+    deliver(Knowledge(database), *(insight_fact(session_id=f"s{number}") for number in range(count)))
+    other = Database(database.path)
+    (node,) = search(other, Query(words="loud"))
+    assert node.mentions == count
+    other.close()
+
+
+def test_a_session_that_found_nothing_new_costs_no_statement(database: Database) -> None:
+    sink = Knowledge(database)
+    deliver(sink, insight_fact(at=5.0))
+    assert statements_of(database, lambda: deliver(sink, insight_fact(at=6.0))) == []
+    deliver(sink, insight_fact("Beeps annoy", at=7.0))
+    assert {node.summary for node in search(database, Query(type="insight"))} == {
+        "Beeps are loud",
+        "Beeps annoy",
+    }
+
+
+def test_only_so_many_sessions_are_remembered_and_the_others_looked_up(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("flowd.sinks.knowledge.SESSIONS_REMEMBERED", 1)
+    sink = Knowledge(database)
+    facts = [insight_fact(session_id="a"), insight_fact(session_id="b")]
+    deliver(sink, *facts)
+    assert statements_of(database, lambda: deliver(sink, facts[1])) == []
+    said = statements_of(database, lambda: deliver(sink, facts[0]))
+    assert said
+    assert not [statement for statement in said if statement.startswith("begin")]
+
+
+def test_another_core_db_is_told_what_the_one_before_was(database: Database) -> None:
+    sink = Knowledge(database)
+    deliver(sink, insight_fact())
+    replace_core_db(database)
+    with pytest.raises(StoreError):
+        sink.accept(insight_fact())
+    database.drop_connection()
+    deliver(sink, insight_fact())
+    assert len(search(database, Query(words="loud"))) == 1
+
+
+def test_what_was_accepted_before_core_db_failed_waits_for_its_next_delivery(database: Database) -> None:
+    sink = Knowledge(database)
+    sink.accept(insight_fact())
+    replace_core_db(database)
+    with pytest.raises(StoreError):
+        sink.accept(block_fact())
+    database.drop_connection()
+    sink.flush()
+    assert search(database, Query(words="loud")) == []
+    deliver(sink, insight_fact(), block_fact())
+    assert len(search(database, Query(words="loud"))) == 1
