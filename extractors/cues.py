@@ -3,6 +3,7 @@
 import re
 from collections import defaultdict
 from dataclasses import dataclass
+from itertools import product
 
 Phrases = dict[str, tuple[tuple[str, float], ...]]
 
@@ -146,8 +147,6 @@ VAGUE = (
     "Considered",
     "Otherwise",
 )
-# Thinking aloud: what is said here is taken back in the next breath.
-MUSINGS = ("wait,", "Wait,", "no wait", "et me re-", "Hmm", "... no,", "Ah, ")
 # A word of applause before what is said.
 APPLAUSE = re.compile(
     r"^(?:good|great|nice|perfect|excellent|okay|ok|right|yes)(?: (?:insight|idea|call|point|catch|news))?"
@@ -208,4 +207,9 @@ def _cues() -> dict[str, Cue]:
 
 CUES = _cues()
 CUE_WORDS = frozenset(CUES)
-FILLER_STARTS = frozenset(filler[:3] for filler in FILLERS)
+# As they may be written: looking one up is cheaper than making each sentence small.
+FILLER_STARTS = frozenset(
+    "".join(letters)
+    for filler in FILLERS
+    for letters in product(*zip(filler[:3], filler[:3].upper(), strict=True))
+)

@@ -11,7 +11,6 @@ from flowd.extractors.cues import (
     FILLER_STARTS,
     FILLERS,
     GENERIC_LEADS,
-    MUSINGS,
     VAGUE,
 )
 from flowd.extractors.redaction import redact
@@ -76,7 +75,7 @@ def passages(reply: str, threshold: float) -> list[Passage]:
             if whole[1] < least:
                 continue
         for passage in _passages(text):
-            category, weight = whole if whole and passage is text else weigh(passage, threshold)
+            category, weight = whole if whole and passage == text else weigh(passage, threshold)
             if weight >= threshold and not is_musing(passage):
                 found.append(Passage(passage, category, weight, part, piece.lead, piece.is_item))
     return found
@@ -163,8 +162,15 @@ def _shape(text: str, words: int) -> float:
 
 
 def is_musing(passage: str) -> bool:
-    """Tell whether a passage thinks aloud."""
-    return any(map(passage.__contains__, MUSINGS))
+    """Tell whether a passage thinks aloud: what it says is taken back in the next breath."""
+    # Spelled out: a loop over the words would cost more than the looks do.
+    return (
+        ("ait" in passage and ("wait," in passage or "Wait," in passage or "no wait" in passage))
+        or "Hmm" in passage
+        or "Ah, " in passage
+        or "... no," in passage
+        or "et me re-" in passage
+    )
 
 
 def _lead(line: str) -> str:
@@ -179,25 +185,34 @@ def _passages(text: str) -> list[str]:
     """Return the passages of a paragraph that say something, each short enough for one finding."""
     found: list[str] = []
     passage = ""
-    for sentence in sentences(APPLAUSE.sub("", text, count=1) if text[0] in "GgNnPpEeOoRrYy" else text):
-        if _is_filler(sentence):
+    for sentence in _lasting(APPLAUSE.sub("", text, count=1) if text[0] in "GgNnPpEeOoRrYy" else text):
+        if not passage:
+            passage = sentence
+        elif sentence.endswith((":", ":**")):
             continue
-        longer = f"{passage} {sentence}" if passage else sentence
-        if passage and sentence.endswith((":", ":**")):
-            continue
-        if len(longer) > LENGTH and passage:
+        elif len(passage) + len(sentence) < LENGTH:
+            passage += f" {sentence}"
+        else:
             found.append(passage)
-            longer = sentence
-        passage = longer
+            passage = sentence
     return [*found, passage] if len(passage) >= SHORTEST else found
+
+
+def _lasting(text: str) -> list[str]:
+    """Return the sentences of *text* that are no filler."""
+    said = sentences(text)
+    if " let me " in text or ", I'll " in text or text.endswith((":", ":**")):
+        return [one for one in said if not _is_filler(one)]
+    # All other filler is known by how it starts.
+    return [
+        one for one in said if (one[:3] not in FILLER_STARTS and one[0] not in "*_") or not _is_filler(one)
+    ]
 
 
 def _is_filler(sentence: str) -> bool:
     """Tell whether a sentence announces, comments or leads in, and says nothing that lasts."""
-    start = sentence[:24].lower()
-    if start[0] in "*_":
-        start = start.lstrip("*_")
-    if start[:3] in FILLER_STARTS and start.startswith(FILLERS):
+    start = sentence[:24].lstrip("*_") if sentence[0] in "*_" else sentence[:24]
+    if start[:3] in FILLER_STARTS and start.lower().startswith(FILLERS):
         return True
     if " let me " in sentence or ", I'll " in sentence:
         return True

@@ -12,7 +12,7 @@ import msgspec
 NOTHING = msgspec.Raw(b"")
 
 
-class Block(msgspec.Struct, omit_defaults=True):
+class Block(msgspec.Struct, omit_defaults=True, gc=False):
     """One content block of a message; which fields are set depends on ``type``."""
 
     type: str = ""
@@ -25,31 +25,29 @@ class Block(msgspec.Struct, omit_defaults=True):
     is_error: bool | None = None
 
 
-class Message(msgspec.Struct, omit_defaults=True):
+class Message(msgspec.Struct, omit_defaults=True, gc=False):
     """The API message inside a user or assistant record."""
 
-    id: str | None = None
-    role: str | None = None
     model: str | None = None
     content: str | list[Block] | None = None
     stop_reason: str | None = None
 
 
-class CompactMetadata(msgspec.Struct, rename="camel"):
+class CompactMetadata(msgspec.Struct, rename="camel", gc=False):
     """What a compaction says about itself."""
 
     trigger: str | None = None
     pre_tokens: int | None = None
 
 
-class Origin(msgspec.Struct):
+class Origin(msgspec.Struct, gc=False):
     """Who caused a user record."""
 
     kind: str | None = None
 
 
-class Record(msgspec.Struct, rename="camel"):
-    """One transcript record; fields as the client names them, in snake case."""
+class Record(msgspec.Struct, rename="camel", gc=False):
+    """One transcript record: the fields that somebody reads, as the client names them, in snake case."""
 
     type: str = ""
     subtype: str | None = None
@@ -59,8 +57,6 @@ class Record(msgspec.Struct, rename="camel"):
     cwd: str | None = None
     version: str | None = None
     git_branch: str | None = None
-    entrypoint: str | None = None
-    agent_id: str | None = None
     is_sidechain: bool | None = None
     is_meta: bool | None = None
     is_compact_summary: bool | None = None
@@ -71,17 +67,13 @@ class Record(msgspec.Struct, rename="camel"):
     content: str | None = None
     operation: str | None = None
     prompt_source: str | None = None
-    permission_mode: str | None = None
     origin: Origin | None = None
     compact_metadata: CompactMetadata | None = None
     ai_title: str | None = None
     custom_title: str | None = None
-    summary: str | None = None
-    last_prompt: str | None = None
     pr_number: int | None = None
     pr_url: str | None = None
     pr_repository: str | None = None
-    tracking_path: str | None = None
 
 
 KNOWN_TYPES = frozenset(
@@ -108,7 +100,7 @@ class Decoded(msgspec.Struct):
 
 def decode_lines(data: bytes, first_line: int) -> Decoded:
     """Decode complete lines; *first_line* is the number of the first one, counted from 1."""
-    lines = data.count(b"\n")
+    lines = _count_lines(data)
     try:
         records = _records.decode_lines(data)
     except (msgspec.DecodeError, UnicodeDecodeError):
@@ -119,8 +111,24 @@ def decode_lines(data: bytes, first_line: int) -> Decoded:
         records=records,
         line_numbers=list(range(first_line, first_line + lines)),
         lines=lines,
-        unknown_types=sum(record.type not in KNOWN_TYPES for record in records),
+        unknown_types=_count_unknown_types(records),
     )
+
+
+def _count_lines(data: bytes) -> int:
+    """Return how many lines *data* has."""
+    # They are long: going from one to the next is three times faster than to count letter by letter.
+    lines = end = 0
+    find = data.find
+    while end := find(b"\n", end) + 1:
+        lines += 1
+    return lines
+
+
+def _count_unknown_types(records: list[Record]) -> int:
+    if {record.type for record in records} <= KNOWN_TYPES:
+        return 0
+    return sum(record.type not in KNOWN_TYPES for record in records)
 
 
 def _decode_carefully(data: bytes, first_line: int) -> Decoded:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from operator import add
 
 import msgspec
 
@@ -18,8 +19,10 @@ _SYMBOL = re.compile("[\u2600-\u27bf\U0001f000-\U0001faff\ufe0f\u200d\u2b50\u2b1
 _TAG = re.compile(
     r"</?(?:br|b|i|em|strong|code|details|summary|sub|sup|kbd|p|div|span)\b[^>\n]*>", re.IGNORECASE
 )
-_SENTENCE_END = re.compile(r"([.!?][\"')\]*]*)\s+(?=[A-Z0-9\"'(\[`*/#—~])")
-_ABBREVIATIONS = ("e.g.", "i.e.", "vs.", "cf.")
+_AFTER_THE_MARK = r"[\"')\]*]*)(?<!e\.g\.|i\.e\.)(?<!vs\.|cf\.)\s+(?=[A-Z0-9\"'(\[`*/#—~])"
+_SENTENCE_END = re.compile(r"([.!?]" + _AFTER_THE_MARK)
+# One mark is found much faster than one of three.
+_FULL_STOP = re.compile(r"(\." + _AFTER_THE_MARK)
 _BULLET = re.compile(r"(?:[-*+•]|\d{1,2}[.)])\s+\S")
 _BULLET_STARTS = frozenset("-*+•0123456789")
 _TABLE_RULE = re.compile(r"[|:\s-]+")
@@ -82,14 +85,11 @@ def without_code(text: str) -> str:
 
 def sentences(text: str) -> list[str]:
     """Return the sentences of one paragraph."""
-    found: list[str] = []
-    start = 0
-    for end in _SENTENCE_END.finditer(text):
-        if not text.endswith(_ABBREVIATIONS, start, end.end(1)):
-            found.append(text[start : end.end(1)])
-            start = end.end()
-    if start < len(text):
-        found.append(text[start:] if start else text)
+    end = _SENTENCE_END if "?" in text or "!" in text else _FULL_STOP
+    *ended, rest = end.split(text)
+    found = list(map(add, ended[::2], ended[1::2]))
+    if rest:
+        found.append(rest)
     return found
 
 

@@ -15,7 +15,16 @@ from flowd.handoff.redaction_values import (
 )
 
 # All of these are written for lower-case text. Quantifiers give nothing back, so a failure costs one look.
-_WORD = re.compile(r"pass|pwd?|secret|token|credential|authorization|auth|key")
+# The words that name a secret, each with the longer one that begins like it, if any.
+_WORDS = (
+    ("pass", "pass"),
+    ("token", "token"),
+    ("key", "key"),
+    ("secret", "secret"),
+    ("auth", "authorization"),
+    ("pw", "pwd"),
+    ("credential", "credential"),
+)
 _KEY_OWNER = re.compile(
     r"(?:api|access|private|signing|encryption|account|auth|master|storage|shared|service|subscription|admin"
     r"|secret|client|deploy|license|webhook)[_\-. ]?$"
@@ -85,17 +94,34 @@ def find_named(text: str, lowered: str) -> Iterable[Secret]:
 
 def _named(text: str, lowered: str) -> Iterator[Secret]:
     after = _after_the_word()
-    done = 0
-    for word in _WORD.finditer(lowered):
-        joined = after.match(lowered, word.end()) if word.start() >= done else None
+    done = passed = 0
+    for start, word in _places(lowered):
+        if start < passed:  # within the word before
+            continue
+        passed = start + len(word)
+        joined = after.match(lowered, passed) if start >= done else None
         if joined and (secret := _judged(text, lowered, word, joined)):
             done = secret.end
             yield secret
 
 
-def _judged(text: str, lowered: str, word: re.Match[str], joined: re.Match[str]) -> Secret | None:
-    owner = lowered[max(0, word.start() - _OWNER_LENGTH) : word.start()]
-    kind = _kind(word[0], joined, owner)
+def _places(lowered: str) -> list[tuple[int, str]]:
+    """Return where the words stand, in order, and which."""
+    places: list[tuple[int, str]] = []
+    # One word after the other: a pattern would try for all of them at every letter.
+    for short, long in _WORDS:
+        start = lowered.find(short)
+        while start >= 0:
+            word = long if lowered.startswith(long, start) else short
+            places.append((start, word))
+            start = lowered.find(short, start + len(word))
+    return sorted(places)
+
+
+def _judged(text: str, lowered: str, word: str, joined: re.Match[str]) -> Secret | None:
+    start = joined.start() - len(word)
+    owner = lowered[max(0, start - _OWNER_LENGTH) : start]
+    kind = _kind(word, joined, owner)
     if not kind:
         return None
     span = _value_span(text, _Candidate(kind == "password", joined.lastgroup or "", joined.end()))

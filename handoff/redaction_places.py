@@ -23,7 +23,13 @@ _LOGIN = re.compile(
 
 def find_placed(text: str, lowered: str) -> Iterable[Secret]:
     """Return every secret in *text* that is told by its surroundings; *lowered* is *text* in lower case."""
-    if "://" in text or "bearer" in lowered or "-u" in text or "sshpass" in text:
+    # One letter is found much faster than two or three.
+    if (
+        (":" in text and "://" in text)
+        or ("-" in text and "-u" in text)
+        or "bearer" in lowered
+        or "sshpass" in text
+    ):
         return itertools.chain(_url_passwords(text), _bearers(text), _logins(text))
     return ()
 

