@@ -14,6 +14,19 @@ def create_knowledge(tables: Tables) -> None:
     _consequences(tables)
 
 
+def index_changed_words(tables: Tables) -> None:
+    """Index a node anew only where its words change: most changes count one more mention of the same."""
+    changed = " or ".join(f'old."{name}" is not new."{name}"' for name in SEARCHED)
+    names, old, new = (", ".join(f'{prefix}"{name}"' for name in SEARCHED) for prefix in ("", "old.", "new."))
+    tables.execute("drop trigger if exists flow_nodes_au")
+    tables.execute(
+        f"""create trigger flow_nodes_au after update on flow_nodes when {changed} begin
+            insert into flow_nodes_fts (flow_nodes_fts, rowid, {names}) values ('delete', old.rowid, {old});
+            insert into flow_nodes_fts (rowid, {names}) values (new.rowid, {new});
+        end"""  # noqa: S608 constants only
+    )
+
+
 def _blocks(tables: Tables) -> None:
     tables.table("flow_blocks").create(
         {

@@ -16,7 +16,7 @@ from flowd.config.errors import StoreError
 from flowd.config.progress import Progress
 from flowd.store import schema
 from flowd.store.database import Database
-from flowd.store.knowledge_schema import create_knowledge
+from flowd.store.knowledge_schema import create_knowledge, index_changed_words
 
 BACKUPS_KEPT = 3
 PAGES_AT_ONCE = 1000
@@ -176,6 +176,12 @@ def _threads(tables: Tables) -> None:
 def knowledge(tables: Tables) -> None:
     """The knowledge graph with its full-text index, and the blocks it is made from."""
     create_knowledge(tables)
+
+
+@migrations(name="0003_index_changed_words")
+def changed_words(tables: Tables) -> None:
+    """The full-text index is left alone when a node's words stay as they are."""
+    index_changed_words(tables)
 
 
 def migrate(path: Path) -> None:

@@ -12,7 +12,7 @@ from flowd.store.database import Database
 MIGRATION_SET = "flowd"
 MIGRATIONS_TABLE = "flow_migrations"
 # The names of all migrations in order; store/migrations.py holds what each does, a test keeps both equal.
-MIGRATION_NAMES = ("0001_journal_and_threads", "0002_knowledge")
+MIGRATION_NAMES = ("0001_journal_and_threads", "0002_knowledge", "0003_index_changed_words")
 MIGRATION_DEADLINE_S = 600
 
 
