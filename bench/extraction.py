@@ -65,8 +65,7 @@ def _round(transcripts: Sequence[bytes]) -> tuple[float, float, float, float]:
 
 def _fed(decoded: Decoded) -> SessionMemory:
     memory = SessionMemory()
-    for record, line in zip(decoded.records, decoded.line_numbers, strict=True):
-        memory.feed(record, line)
+    memory.feed_all(decoded.records, decoded.line_numbers)
     return memory
 
 

@@ -118,15 +118,15 @@ class Pipeline:
 
     def _feed(self, source: Source, decoded: Decoded, batch: Batch) -> None:
         memory = self._memory(source.session_id)
-        notes: list[Note] = []
-        for record, line in zip(decoded.records, decoded.line_numbers, strict=True):
-            if source.is_subagent:
+        if source.is_subagent:
+            for record in decoded.records:
                 record.is_sidechain = True
-            try:
-                notes.extend(memory.feed(record, line))
-            except Exception as error:  # noqa: BLE001 one record must not stop the reading of all others
-                batch.counters["extractor_errors"] += 1
-                log.error("extractor_failed", path=source.path, line=line, error=repr(error), exc_info=True)
+
+        def failed(line: int, error: Exception) -> None:
+            batch.counters["extractor_errors"] += 1
+            log.error("extractor_failed", path=source.path, line=line, error=repr(error), exc_info=True)
+
+        notes = memory.feed_all(decoded.records, decoded.line_numbers, failed)
         if notes:
             project = self._place(memory).root
             batch.facts.extend(_fact(note, source.session_id, project) for note in notes)

@@ -1,12 +1,10 @@
 """Where and when a session works: directory, branch, client, times."""
 
-from collections.abc import Iterable
 from typing import Any
 
 import msgspec
 
-from flowd.extractors.protocol import Note, Place
-from flowd.extractors.records import Record
+from flowd.extractors.protocol import Noted, Place, Records
 from flowd.extractors.times import seconds
 
 NAME = "activity"
@@ -25,23 +23,24 @@ class Memory(msgspec.Struct):
     touched_at: float = 0.0
 
 
-def feed(memory: Memory, record: Record, line: int) -> Iterable[Note]:
-    """Note nothing; remember the record's place and time."""
-    memory.records += 1
-    timestamp = record.timestamp
-    if timestamp and timestamp > memory.last:
-        memory.started = memory.started or timestamp
-        memory.last = timestamp
-    cwd = record.cwd
-    if cwd and not record.is_sidechain:
-        if cwd != memory.cwd:
-            memory.first_cwd = memory.first_cwd or cwd
-            memory.cwd = cwd
-        if record.git_branch and record.git_branch != memory.branch:
-            memory.branch = record.git_branch
-        if record.version and record.version != memory.client:
-            memory.client = record.version
-    return ()
+def feed(memory: Memory, records: Records, noted: Noted) -> None:
+    """Note nothing; remember the latest place and time of *records*."""
+    # In names of its own: this runs for every record, and few of them tell anything new.
+    count, started, last = memory.records, memory.started, memory.last
+    first_cwd, cwd, branch, client = memory.first_cwd, memory.cwd, memory.branch, memory.client
+    for record, _ in records:
+        count += 1
+        timestamp = record.timestamp
+        if timestamp and timestamp > last:
+            last = timestamp
+            started = started or timestamp
+        if record.cwd and not record.is_sidechain:
+            cwd = record.cwd
+            first_cwd = first_cwd or cwd
+            branch = record.git_branch or branch
+            client = record.version or client
+    memory.records, memory.started, memory.last = count, started, last
+    memory.first_cwd, memory.cwd, memory.branch, memory.client = first_cwd, cwd, branch, client
 
 
 def settle(memory: Memory) -> None:

@@ -1,12 +1,12 @@
 """Structured handoff blocks: in what the assistant says and in the documents it writes."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
 
 from flowd.extractors.prompts import human_words
-from flowd.extractors.protocol import Note, Place
+from flowd.extractors.protocol import Note, Noted, Place, Records
 from flowd.extractors.records import Block as ContentBlock
 from flowd.extractors.records import Record
 from flowd.extractors.redaction import redact
@@ -47,16 +47,16 @@ class _Written(msgspec.Struct):
 _written = msgspec.json.Decoder(_Written)
 
 
-def feed(memory: Memory, record: Record, line: int) -> Iterable[Note]:
+def feed(memory: Memory, records: Records, noted: Noted) -> None:
     """Note each block of an assistant's record; remember the last valid one that is the session's own."""
-    if record.type == "user":
-        if memory.block is not None and not memory.prompted_since:
+    for record, line in records:
+        if record.type == "assistant":
+            message = record.message
+            texts = _texts(message.content) if message and message.model != SYNTHETIC else ()
+            if texts:
+                noted.extend((line, note) for note in _found(memory, texts, record, line))
+        elif record.type == "user" and memory.block is not None and not memory.prompted_since:
             memory.prompted_since = bool(human_words(record))
-        return ()
-    if record.type != "assistant" or record.message is None or record.message.model == SYNTHETIC:
-        return ()
-    texts = _texts(record.message.content)
-    return _found(memory, texts, record, line) if texts else ()
 
 
 def _found(memory: Memory, texts: list[tuple[str, str]], record: Record, line: int) -> list[Note]:

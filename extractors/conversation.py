@@ -1,12 +1,10 @@
 """A conversation as it goes on: the person's words, the assistant's replies, the work between them."""
 
-from collections.abc import Iterable
-
 from flowd.extractors import turns, work
 from flowd.extractors.compaction import read as read_summary
 from flowd.extractors.memory import Memory as Memory
 from flowd.extractors.prompts import human_words, is_interruption
-from flowd.extractors.protocol import Note
+from flowd.extractors.protocol import Noted, Records
 from flowd.extractors.records import Block, Record
 from flowd.extractors.redaction import redact
 from flowd.extractors.reports import notified
@@ -18,23 +16,23 @@ READ_TYPES = frozenset({"system", "queue-operation", "ai-title", "custom-title"}
 RECAP_NOTE = "(disable recaps"
 
 
-def feed(memory: Memory, record: Record, line: int) -> Iterable[Note]:
+def feed(memory: Memory, records: Records, noted: Noted) -> None:
     """Note nothing; take what is said and done into the memory."""
-    kind = record.type
-    if kind == "assistant":
-        memory.clock += 1
-        _assistant(memory, record, line)
-    elif kind == "user":
-        memory.clock += 1
-        if record.is_sidechain:
-            work.returned_aside(memory, record)
-        else:
-            _user(memory, record, line)
-    elif kind == "attachment":
-        _prompted(memory, record, line)
-    elif kind in READ_TYPES and not record.is_sidechain:
-        _other(memory, record, line)
-    return ()
+    for record, line in records:
+        kind = record.type
+        if kind == "assistant":
+            memory.clock += 1
+            _assistant(memory, record, line)
+        elif kind == "user":
+            memory.clock += 1
+            if record.is_sidechain:
+                work.returned_aside(memory, record)
+            else:
+                _user(memory, record, line)
+        elif kind == "attachment":
+            _prompted(memory, record, line)
+        elif kind in READ_TYPES and not record.is_sidechain:
+            _other(memory, record, line)
 
 
 def settle(memory: Memory) -> None:

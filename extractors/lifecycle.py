@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from flowd.extractors.protocol import Note, Place
+from flowd.extractors.protocol import Note, Noted, Place, Records
 from flowd.extractors.records import Record
 from flowd.extractors.redaction import redact
 from flowd.extractors.times import seconds
@@ -26,10 +26,15 @@ class Memory(msgspec.Struct):
     ended_at: float = 0.0
 
 
-def feed(memory: Memory, record: Record, line: int) -> Iterable[Note]:
-    """Note a turning point; pass everything else over."""
-    memory.last = record.timestamp or memory.last
-    return _turn(memory, record, line) if record.type in TURNING or record.is_compact_summary else ()
+def feed(memory: Memory, records: Records, noted: Noted) -> None:
+    """Note the turning points; pass everything else over."""
+    last = memory.last
+    for record, line in records:
+        last = record.timestamp or last
+        if record.type in TURNING or record.is_compact_summary:
+            memory.last = last
+            noted.extend((line, note) for note in _turn(memory, record, line))
+    memory.last = last
 
 
 def settle(memory: Memory) -> None:

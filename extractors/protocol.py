@@ -1,6 +1,6 @@
 """What an extractor is, and the two small values it trades in."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, Protocol
 
 import msgspec
@@ -18,6 +18,11 @@ class Note(msgspec.Struct, frozen=True):
     key: str
     timestamp: str
     body: Body
+
+
+# Records of a transcript in their order, each with the line of its file; notes with the line of their record.
+Records = Iterator[tuple[Record, int]]
+Noted = list[tuple[int, Note]]
 
 
 class Place(msgspec.Struct, frozen=True):
@@ -46,8 +51,11 @@ class Extractor(Protocol):
         """What it remembers, made without arguments."""
         ...
 
-    def feed(self, memory: Any, record: Record, line: int) -> Iterable[Note]:
-        """Take *record*, found on *line* of its file, into *memory*; return what is worth a fact."""
+    def feed(self, memory: Any, records: Records, noted: Noted) -> None:
+        """Take *records* into *memory*, and add to *noted* what is worth a fact.
+
+        A record that fails is passed over: feeding is called again with those that are left.
+        """
         ...
 
     def settle(self, memory: Any) -> None:

@@ -1,11 +1,13 @@
 """One session's memory across all extractors: fed record by record, stored, and asked for the state."""
 
+from collections.abc import Callable
+from operator import itemgetter, length_hint
 from typing import Any
 
 import msgspec
 
 from flowd.config.errors import FlowdError
-from flowd.extractors.protocol import Describer, Note, Place
+from flowd.extractors.protocol import Describer, Note, Noted, Place
 from flowd.extractors.records import Record
 from flowd.extractors.registry import DESCRIBERS, EXTRACTORS
 from flowd.store.facts import SessionState
@@ -13,8 +15,15 @@ from flowd.store.facts import SessionState
 # Raised by one whenever an extractor changes what its memory means: older memories are then rebuilt.
 MEMORY_FORMAT = 1
 
+Failed = Callable[[int, Exception], None]
+
 _encode = msgspec.msgpack.Encoder().encode
 _decoders = {extractor.NAME: msgspec.msgpack.Decoder(extractor.Memory) for extractor in EXTRACTORS}
+_line = itemgetter(0)
+
+
+def _raise_failure(line: int, error: Exception) -> None:
+    raise error
 
 
 class StaleMemoryError(FlowdError):
@@ -58,12 +67,26 @@ class SessionMemory:
 
     def feed(self, record: Record, line: int) -> list[Note]:
         """Give *record* to every extractor; return what they noted."""
-        notes: list[Note] = []
+        return self.feed_all([record], [line])
+
+    def feed_all(
+        self, records: list[Record], lines: list[int], failed: Failed = _raise_failure
+    ) -> list[Note]:
+        """Give *records* of these *lines* to every extractor; return what they noted, in their order.
+
+        *failed* is told of a record that an extractor could not take; it goes on with the next.
+        """
+        noted: Noted = []
         for feed, part in self._feeds:
-            noted = feed(part, record, line)
-            if noted:
-                notes.extend(noted)
-        return notes
+            left = iter(lines)
+            pairs = zip(records, left, strict=True)
+            while length_hint(left):
+                try:
+                    feed(part, pairs, noted)
+                except Exception as error:  # noqa: BLE001 one record must not stop the reading of all others
+                    failed(lines[~length_hint(left)], error)
+        noted.sort(key=_line)
+        return [note for _, note in noted]
 
     def part(self, name: str) -> Any:
         """Return the memory of the extractor called *name*."""
@@ -99,7 +122,6 @@ class SessionMemory:
     def _remember(self, parts: dict[str, Any]) -> None:
         self._parts = parts
         self._told: dict[Describer, tuple[tuple[Place, tuple[object, ...]], dict[str, Any]]] = {}
-        # Bound once: this runs for every record of every transcript.
         self._feeds = [(extractor.feed, parts[extractor.NAME]) for extractor in EXTRACTORS]
 
     def _settle(self) -> None:

@@ -46,9 +46,9 @@ def _chunk(data: bytes, start: int) -> bytes:
 
 def _feed(reading: Reading, lines: bytes, first_line: int) -> int:
     decoded = decode_lines(lines, first_line)
-    for record, line in zip(decoded.records, decoded.line_numbers, strict=True):
+    for record in decoded.records:
         reading.session_id = reading.session_id or record.session_id or ""
-        reading.memory.feed(record, line)
+    reading.memory.feed_all(decoded.records, decoded.line_numbers)
     reading.records += len(decoded.records)
     reading.bad_lines += decoded.bad_lines
     return decoded.lines

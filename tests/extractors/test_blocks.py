@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from flowd.extractors import blocks
-from flowd.extractors.protocol import Note, Place
+from flowd.extractors.protocol import Note, Noted, Place
 from flowd.extractors.records import Record
 from flowd.extractors.session import SessionMemory
 from flowd.store.facts import BlockFound
@@ -64,7 +64,13 @@ def found(note: Note) -> BlockFound:
 
 def feed(*records: Record) -> tuple[blocks.Memory, list[Note]]:
     memory = blocks.Memory()
-    return memory, [note for line, each in enumerate(records, 1) for note in blocks.feed(memory, each, line)]
+    return memory, feed_on(memory, *records)
+
+
+def feed_on(memory: blocks.Memory, *records: Record) -> list[Note]:
+    noted: Noted = []
+    blocks.feed(memory, ((each, line) for line, each in enumerate(records, 1)), noted)
+    return [note for _, note in noted]
 
 
 def test_a_block_in_the_assistants_words_is_noted_under_its_record() -> None:
@@ -136,7 +142,7 @@ def test_a_block_leaves_what_it_does_not_speak_of_to_extraction() -> None:
 def test_a_person_who_asks_for_more_reopens_the_work() -> None:
     memory, _ = feed(said(COMPLETED), record("user", "Now the other half, please."))
     assert "status" not in blocks.describe(memory, Place())
-    blocks.feed(memory, said(COMPLETED), 3)
+    feed_on(memory, said(COMPLETED))
     assert blocks.describe(memory, Place())["status"] == "completed"
 
 

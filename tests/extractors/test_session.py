@@ -6,7 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from flowd.extractors.records import decode_lines
+from flowd.extractors import conversation
+from flowd.extractors.prompts import human_words
+from flowd.extractors.records import Record, decode_lines
 from flowd.extractors.session import SessionMemory, StaleMemoryError
 from flowd.extractors.transcript import first_lines, read
 from tests.extractors.transcripts import PLACE, Transcript
@@ -138,6 +140,40 @@ def test_no_secret_of_a_check_is_stored() -> None:
     session.result("1 failed")
     assert TOKEN.encode() not in session.memory.saved()
     assert TOKEN not in repr(session.state)
+
+
+def test_a_record_that_cannot_be_taken_stops_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither the first nor the last; whoever asks is told which, and without asking it is raised."""
+    session = Transcript().person("fail").add("ai-title", aiTitle="Cart").person("Round it down please")
+    session.add("ai-title", aiTitle="Cart total").person("fail")
+    decoded, failed = decode_lines(session.data, 11), []
+
+    def failing(record: Record) -> str:
+        if human_words(record) == "fail":
+            raise ValueError("fail")
+        return human_words(record)
+
+    monkeypatch.setattr(conversation, "human_words", failing)
+    memory = SessionMemory()
+    notes = memory.feed_all(
+        decoded.records, decoded.line_numbers, lambda line, error: failed.append((line, str(error)))
+    )
+    assert failed == [(11, "fail"), (15, "fail")]
+    assert [note.key for note in notes] == ["titled:Cart", "titled:Cart total"]
+    assert memory.state("session-1", PLACE).records == 5
+    assert memory.state("session-1", PLACE).goal == "Cart total — now: Round it down please"
+    with pytest.raises(ValueError, match="fail"):
+        SessionMemory().feed(decoded.records[0], 11)
+
+
+def test_notes_of_all_extractors_come_in_the_order_of_their_records() -> None:
+    """A block is noted by another extractor than a title is."""
+    block = "## Handoff\n\n```yaml\noutcome: completed\n```\n"
+    session = Transcript().assistant(block).add("ai-title", aiTitle="One").assistant(block)
+    session.add("ai-title", aiTitle="Two")
+    decoded = decode_lines(session.data, 1)
+    notes = SessionMemory().feed_all(decoded.records, decoded.line_numbers)
+    assert [note.key.partition(":")[0] for note in notes] == ["block", "titled", "block", "titled"]
 
 
 def test_a_memory_of_another_format_is_refused() -> None:
