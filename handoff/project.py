@@ -3,6 +3,7 @@
 # ruff: noqa: PTH109, PTH110, PTH111, PTH112, PTH113, PTH117 - os.path answers False where Path raises, as for a folder that may not be entered
 
 import os
+from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -67,7 +68,11 @@ def _refused_roots() -> frozenset[str]:
     # Imported here: it costs hooks more than the rest of this package, and they ask for no project.
     import tempfile
 
-    named = ("/", os.path.expanduser("~"), tempfile.gettempdir(), *_TEMP_ROOTS)
+    return _with_real_paths("/", os.path.expanduser("~"), tempfile.gettempdir(), *_TEMP_ROOTS)
+
+
+@lru_cache(maxsize=4)
+def _with_real_paths(*named: str) -> frozenset[str]:
     return frozenset(named) | frozenset(map(os.path.realpath, named))
 
 

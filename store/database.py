@@ -6,6 +6,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 from flowd.config.errors import StoreError
 
@@ -31,7 +32,11 @@ _MOVED = ("moved or replaced", "flowd opens what is there now by itself")
 
 
 class Database:
-    """One core.db: a connection per thread, and one writer of this process at a time."""
+    """One core.db: a connection per thread to read with, and one for all of this process's writing.
+
+    SQLite forgets its pages whenever another connection has written, so threads that wrote through
+    connections of their own would each begin with nothing in memory, every time.
+    """
 
     def __init__(self, path: Path, *, durable: bool = True) -> None:
         """Name the database; nothing is opened yet.
@@ -45,34 +50,26 @@ class Database:
         self._synchronous = "FULL" if durable else "NORMAL"
         self._local = threading.local()
         self._writing = threading.Lock()
+        self._writer: _Opened | None = None
+        self._writes_in = 0
         self._changes = 0
         self._all: dict[sqlite3.Connection, threading.Thread] = {}
         self._all_guard = threading.Lock()
 
     def connection(self) -> sqlite3.Connection:
-        """Return this thread's connection, opening it first if need be."""
-        connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
-        if connection is None:
-            connection = self._open()
-            self._local.connection = connection
-            self._local.identity = _identity(self.path)
-            self._close_orphans()
-            with self._all_guard:
-                self._all[connection] = threading.current_thread()
-        elif _identity(self.path) != self._local.identity:
-            # SQLite would go on writing into the file that is no longer there, and nobody would know.
-            raise StoreError(
-                f"core.db was moved, deleted or replaced: {self.path}", condition=_MOVED[0], hint=_MOVED[1]
-            )
-        return connection
+        """Return this thread's connection; within a transaction, the one that writes."""
+        if self._writes_in == threading.get_ident() and self._writer is not None:
+            return self._writer.connection
+        return self._own().connection
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
         """Run the block as one write: all of it is kept, or none."""
         with self._writing, self.errors_named():
-            connection = self.connection()
+            connection = self._writing_one()
             changes = connection.total_changes
             connection.execute("begin immediate")
+            self._writes_in = threading.get_ident()
             try:
                 yield connection
                 connection.execute("commit")
@@ -81,6 +78,8 @@ class Database:
                 if connection.in_transaction:
                     connection.execute("rollback")
                 raise
+            finally:
+                self._writes_in = 0
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
@@ -111,13 +110,19 @@ class Database:
             connection.execute("pragma wal_checkpoint(passive)")
 
     def drop_connection(self) -> None:
-        """Close this thread's connection; the next use opens the file anew."""
-        connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
-        if connection is not None:
-            self._local.connection = None
+        """Close this thread's connection and the writing one; the next use opens the file anew."""
+        opened: _Opened | None = getattr(self._local, "opened", None)
+        if opened is not None:
+            self._local.opened = None
             with self._all_guard:
-                self._all.pop(connection, None)
-            connection.close()
+                self._all.pop(opened.connection, None)
+            opened.connection.close()
+        # One who is writing at this moment finds out by itself what is wrong.
+        if self._writing.acquire(blocking=False):
+            try:
+                self._drop_writer()
+            finally:
+                self._writing.release()
 
     def close(self) -> None:
         """Close every connection that any thread opened."""
@@ -126,6 +131,36 @@ class Database:
         self._local = threading.local()
         for connection in connections:
             connection.close()
+        self._drop_writer()
+
+    def _own(self) -> "_Opened":
+        """Return what this thread has opened, opening it first if need be."""
+        opened: _Opened | None = getattr(self._local, "opened", None)
+        if opened is None:
+            opened = self._local.opened = self._open()
+            self._close_orphans()
+            with self._all_guard:
+                self._all[opened.connection] = threading.current_thread()
+        elif _identity(self.path) != opened.identity:
+            # SQLite would go on writing into the file that is no longer there, and nobody would know.
+            raise StoreError(
+                f"core.db was moved, deleted or replaced: {self.path}", condition=_MOVED[0], hint=_MOVED[1]
+            )
+        return opened
+
+    def _writing_one(self) -> sqlite3.Connection:
+        """Return the connection that writes, to the very file that this thread has read from."""
+        own = self._own()
+        if self._writer is not None and self._writer.identity != own.identity:
+            self._drop_writer()
+        if self._writer is None:
+            self._writer = self._open()
+        return self._writer.connection
+
+    def _drop_writer(self) -> None:
+        if self._writer is not None:
+            self._writer.connection.close()
+            self._writer = None
 
     def _close_orphans(self) -> None:
         """Close what threads that died have left open."""
@@ -136,7 +171,7 @@ class Database:
         for connection in orphans:
             connection.close()
 
-    def _open(self) -> sqlite3.Connection:
+    def _open(self) -> "_Opened":
         with self.errors_named():
             connection = sqlite3.connect(
                 self.path, timeout=BUSY_TIMEOUT_MS / 1000, isolation_level=None, check_same_thread=False
@@ -148,7 +183,14 @@ class Database:
             except BaseException:
                 connection.close()
                 raise
-            return connection
+            return _Opened(connection, _identity(self.path))
+
+
+class _Opened(NamedTuple):
+    """A connection, and the file that it was opened to."""
+
+    connection: sqlite3.Connection
+    identity: tuple[int, int]
 
 
 def set_pragmas(connection: sqlite3.Connection, synchronous: str) -> None:
