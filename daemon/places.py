@@ -1,11 +1,11 @@
-"""Which project a directory belongs to, asked of the disk at most once in a few seconds."""
+"""Which project a directory belongs to, asked of the disk at most twice a minute."""
 
 import time
 
 from flowd.extractors.protocol import Place
 from flowd.handoff.project import resolve_project
 
-REMEMBERED_S = 10.0
+REMEMBERED_S = 30.0
 MOST_REMEMBERED = 1000
 
 NOWHERE = Place()

@@ -76,6 +76,7 @@ class SessionMemory:
 
         *failed* is told of a record that an extractor could not take; it goes on with the next.
         """
+        self._is_settled = False
         noted: Noted = []
         for feed, part in self._feeds:
             left = iter(lines)
@@ -121,9 +122,12 @@ class SessionMemory:
 
     def _remember(self, parts: dict[str, Any]) -> None:
         self._parts = parts
+        self._is_settled = False
         self._told: dict[Describer, tuple[tuple[Place, tuple[object, ...]], dict[str, Any]]] = {}
         self._feeds = [(extractor.feed, parts[extractor.NAME]) for extractor in EXTRACTORS]
 
     def _settle(self) -> None:
-        for extractor in EXTRACTORS:
-            extractor.settle(self._parts[extractor.NAME])
+        if not self._is_settled:
+            for extractor in EXTRACTORS:
+                extractor.settle(self._parts[extractor.NAME])
+            self._is_settled = True

@@ -19,9 +19,9 @@ from flowd.handoff.document import Handoff, same_but_for_time
 from flowd.handoff.errors import BrokenHandoffError
 from flowd.handoff.folder import HANDOFF, LOCK_WAIT_S, Folder
 from flowd.handoff.log import warn
-from flowd.handoff.plain import copied, plain_mapping
+from flowd.handoff.plain import copied
 from flowd.handoff.project import FOLDER
-from flowd.handoff.redaction_data import Redact, redact_news
+from flowd.handoff.redaction_data import Redact, news_cleaned
 from flowd.handoff.yaml_text import render
 
 Merge = Callable[[Handoff | None], Handoff | None]
@@ -70,7 +70,7 @@ def merge_into_file(
         wanted = merge(copied(present.mapping))
         if wanted is None:
             return Merged(present, written=False)
-        wanted = redact_news(plain_mapping(wanted), present.mapping, redact or _built_in_redact())
+        wanted = news_cleaned(wanted, present.mapping, redact or _built_in_redact())
         if not touch and not broken and same_but_for_time(present.mapping, wanted):
             return Merged(present, written=False)
         aside = set_aside(folder) if broken else None

@@ -26,6 +26,17 @@ def copied(value: Any) -> Any:
     return [copied(item) for item in value] if isinstance(value, list) else value
 
 
+def is_same(one: object, other: object) -> bool:
+    """Tell at a glance whether two plain values are the same; ``1`` and ``True`` are equal, and are not."""
+    if type(one) is not type(other) or one != other:
+        return False
+    return not isinstance(one, dict) and (not isinstance(one, list) or _are_texts(one))
+
+
+def _are_texts(items: list[object]) -> bool:
+    return all(type(item) is str for item in items)
+
+
 def _plain(value: object, field: str, depth: int, budget: list[int]) -> object:
     budget[0] -= 1
     if depth < 0 or budget[0] < 0:

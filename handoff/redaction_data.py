@@ -1,17 +1,25 @@
 """Redaction of plain data: only what is new, so that a person's own words in their file stay theirs."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from flowd.handoff.document import Handoff
+from flowd.handoff.plain import is_same, plain_mapping
 
 Redact = Callable[[str], str]
 
 
-def redact_news(wanted: Handoff, present: Handoff | None, redact: Redact) -> Handoff:
-    """Return *wanted* with secrets masked in every value that *present* does not already hold."""
+def news_cleaned(wanted: Mapping[str, object], present: Handoff | None, redact: Redact) -> Handoff:
+    """Return *wanted* made plain, with secrets masked in every value that *present* does not already hold."""
     known = present or {}
-    return {key: _news(key, value, known.get(key), redact) for key, value in wanted.items()}
+    cleaned: Handoff = {}
+    for key, value in wanted.items():
+        if key in known and is_same(known[key], value):
+            cleaned[key] = known[key]
+        else:
+            for name, news in plain_mapping({key: value}).items():
+                cleaned[name] = _news(name, news, known.get(name), redact)
+    return cleaned
 
 
 def redact_data(value: Any, redact: Redact, name: str = "") -> Any:

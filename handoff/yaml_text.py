@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from flowd.handoff.document import Handoff
 from flowd.handoff.errors import BrokenHandoffError, HandoffValidationError
-from flowd.handoff.plain import DEEPEST, plain_mapping
+from flowd.handoff.plain import DEEPEST, is_same, plain_mapping
 from flowd.handoff.timestamps import as_utc_text
 
 LARGEST_FILE = 256 * 1024
@@ -61,20 +61,9 @@ def render(mapping: Handoff, header: str = "", known: Entries | None = None) -> 
     entries: Entries = {}
     for key, value in mapping.items():
         before = known.get(key) if known else None
-        entries[key] = before if before and _same(before.value, value) else Entry(value, _entry(key, value))
+        entries[key] = before if before and is_same(before.value, value) else Entry(value, _entry(key, value))
     body = "".join([entry.text for entry in entries.values()]) or "{}\n"
     return Rendered((header + body).encode(), entries)
-
-
-def _same(one: object, other: object) -> bool:
-    """Tell whether two plain values are written alike; ``1`` and ``True`` are equal, and are not."""
-    if type(one) is not type(other) or one != other:
-        return False
-    return not isinstance(one, dict) and (not isinstance(one, list) or _are_texts(one))
-
-
-def _are_texts(items: list[object]) -> bool:
-    return all(type(item) is str for item in items)
 
 
 def _entry(key: str, value: object) -> str:

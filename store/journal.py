@@ -197,7 +197,8 @@ def body_from_text(text: str) -> Body:
 def _store_memories(connection: sqlite3.Connection, memories: dict[str, bytes]) -> None:
     now = time.time()
     connection.executemany(
-        "insert or replace into flow_memories (session_id, body, updated_at) values (?, ?, ?)",
+        "insert into flow_memories (session_id, body, updated_at) values (?, ?, ?) "
+        "on conflict(session_id) do update set body = excluded.body, updated_at = excluded.updated_at",
         [(session_id, body, now) for session_id, body in memories.items()],
     )
 

@@ -36,9 +36,13 @@ class Source(msgspec.Struct, kw_only=True):
 _COLUMNS = tuple(field.name for field in msgspec.structs.fields(Source))
 _SELECT = f"select {', '.join(_COLUMNS)} from flow_sources"  # noqa: S608 constants
 _INSERT = (
-    f"insert or replace into flow_sources ({', '.join(_COLUMNS)}) "  # noqa: S608 constants
+    f"insert into flow_sources ({', '.join(_COLUMNS)}) "  # noqa: S608 constants
     f"values ({', '.join('?' * len(_COLUMNS))})"
 )
+# The path is indexed, and to set it anew would write its index: only a renamed file needs that.
+_FOLLOWED = tuple(name for name in _COLUMNS if name not in ("path", "id"))
+_UPDATE = f"update flow_sources set {', '.join(f'{name} = ?' for name in _FOLLOWED)} where id = ?"  # noqa: S608 constants
+_MOVE = "update flow_sources set path = ? where id = ? and path != ?"
 
 # What a look at the disk is compared with stands first, so that nothing need be unpacked for it.
 _LOOK = struct.Struct("<QqQ")
@@ -106,10 +110,12 @@ def load_sources(connection: sqlite3.Connection) -> list[Kept]:
 
 def store_source(connection: sqlite3.Connection, source: Source) -> None:
     """Write *source*, giving it an id when it is new."""
-    *values, number = msgspec.structs.astuple(source)
-    cursor = connection.execute(_INSERT, [*values, number or None])
-    if not source.id:
-        source.id = cursor.lastrowid or 0
+    path, *followed, number = msgspec.structs.astuple(source)
+    if number and connection.execute(_UPDATE, [*followed, number]).rowcount:
+        connection.execute(_MOVE, (path, number, path))
+        return
+    cursor = connection.execute(_INSERT, [path, *followed, number or None])
+    source.id = cursor.lastrowid or 0
 
 
 def _packed(values: Sequence[Any]) -> bytes:
