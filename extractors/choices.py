@@ -45,7 +45,12 @@ def chosen(answer: str, reply: str) -> str:
 
 def is_consent(answer: str) -> bool:
     """Tell whether *answer* does no more than agree."""
-    return len(answer.split()) <= LONGEST_ANSWER_WORDS and _YES.match(answer.strip()) is not None
+    return is_short(answer) and _YES.match(answer.strip()) is not None
+
+
+def is_short(answer: str) -> bool:
+    """Tell whether *answer* has few enough words to do no more than choose."""
+    return len(answer.split(None, LONGEST_ANSWER_WORDS)) <= LONGEST_ANSWER_WORDS
 
 
 def declines(answer: str) -> bool:
@@ -55,7 +60,10 @@ def declines(answer: str) -> bool:
 
 def offer_at_end(reply: str) -> str:
     """Return what the last question of *reply* offers to do; empty when it offers nothing."""
-    ending = reply[-LONGEST_END:].lower()
+    ending = reply[-LONGEST_END:]
+    if "?" not in ending:
+        return ""
+    ending = ending.lower()
     return offer_in(question_in(reply)) if any(word in ending for word in OFFERING) else ""
 
 

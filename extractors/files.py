@@ -1,6 +1,7 @@
 """The files of the work at hand: edited by tools or by the shell, not removed again."""
 
 import re
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -22,6 +23,7 @@ EDITING = frozenset({"Edit", "Write", "MultiEdit", "NotebookEdit"})
 NOTES = re.compile(r"/\.claude/(?:plans|projects|todos|tasks)/|/claude-\d+/|/scratchpad/")
 TEMPORARY = ("/tmp", "/private/tmp", "/var/tmp")  # noqa: S108 told apart, never written
 COMMIT = "git commit"
+_LAST_EDIT = itemgetter(1)
 
 
 class Files(msgspec.Struct):
@@ -100,15 +102,19 @@ def _ran(memory: Files, block: Block, command: str, cwd: str) -> None:
 
 
 def _edited(memory: Files, path: str) -> None:
-    if NOTES.search(path) or path.rpartition("/")[0] in TEMPORARY:
+    if _is_note(path) or path.rpartition("/")[0] in TEMPORARY:
         return
     memory.edits += 1
     known = memory.files.get(path)
     if known is None:
         path = redact(path)
         if len(memory.files) >= KEPT:
-            del memory.files[min(memory.files, key=lambda one: memory.files[one][1])]
+            del memory.files[min(zip(map(_LAST_EDIT, memory.files.values()), memory.files, strict=True))[1]]
     memory.files[path] = (known[0] if known else memory.edits, memory.edits)
+
+
+def _is_note(path: str) -> bool:
+    return ("claude" in path or "scratchpad" in path) and NOTES.search(path) is not None
 
 
 def _removed(memory: Files, path: str) -> None:

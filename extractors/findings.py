@@ -165,12 +165,15 @@ def is_musing(passage: str) -> bool:
     """Tell whether a passage thinks aloud: what it says is taken back in the next breath."""
     # Spelled out: a loop over the words would cost more than the looks do.
     return (
-        ("ait" in passage and ("wait," in passage or "Wait," in passage or "no wait" in passage))
-        or "Hmm" in passage
-        or "Ah, " in passage
-        or "... no," in passage
-        or "et me re-" in passage
+        "Hmm" in passage
+        or "no wait" in passage
+        or ("-" in passage and "et me re-" in passage)
+        or ("," in passage and _falters(passage))
     )
+
+
+def _falters(passage: str) -> bool:
+    return "wait," in passage or "Wait," in passage or "Ah, " in passage or "... no," in passage
 
 
 def _lead(line: str) -> str:

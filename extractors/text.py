@@ -39,7 +39,7 @@ class Piece(msgspec.Struct, gc=False):
 
 def plain(markdown: str) -> str:
     """Return one line of *markdown* as plain text: its words, without the marks around them."""
-    marker = _MARKER.match(markdown)
+    marker = None if markdown[:1].isalpha() else _MARKER.match(markdown)
     line = markdown[marker.end() :] if marker else markdown
     if "`" in line:
         line = "".join([_bare(part) for part in _CODE_SPAN.split(line)])
@@ -51,6 +51,13 @@ def plain(markdown: str) -> str:
         line = _TAG.sub(" ", line)
     if not line.isascii():
         line = _SYMBOL.sub("", line)
+    return _with_single_blanks(line)
+
+
+def _with_single_blanks(line: str) -> str:
+    # The only white space that is printable is the blank, and most lines are well set already.
+    if line.isprintable() and "  " not in line:
+        return line.strip(" ")
     return " ".join(line.split())
 
 
@@ -67,7 +74,8 @@ def _bare(part: str) -> str:
 
 def without_code(text: str) -> str:
     """Return *text* without its fenced code blocks; an empty line stands for each."""
-    if "```" not in text and "~~~" not in text:
+    # One letter is found much faster than three.
+    if ("`" not in text or "```" not in text) and ("~" not in text or "~~~" not in text):
         return text
     kept: list[str] = []
     closing = ""

@@ -45,11 +45,12 @@ def prompt(memory: Memory, words: str, record: Record, line: int) -> None:
         take_plan(memory, words)
         told = plans.title(words)
     answer = _answer(told, memory)
-    if not answer and not choices.is_consent(told) and not choices.declines(told):
+    consents = choices.is_consent(told)
+    if not answer and not consents and not choices.declines(told):
         _keep_offer(memory)
     if answer:
         note(memory, answer, "decision", 6.0, record, line)
-    elif len(told.split()) >= SHORTEST_REQUEST_WORDS and not choices.is_consent(told):
+    elif not consents and len(told.split(None, SHORTEST_REQUEST_WORDS)) >= SHORTEST_REQUEST_WORDS:
         _request(memory, told, record, line)
     memory.prompt = Said(told, memory.clock)
     memory.turn = Turn()
@@ -69,9 +70,8 @@ def reply(memory: Memory, text: str, record: Record, line: int) -> None:
     turn.ended = record.message is None or record.message.stop_reason != "tool_use"
     if (
         "ext step" in text
-        or "Next:" in text
-        or "**Next" in text
-        or "What's left" in text
+        or ("Next" in text and ("Next:" in text or "**Next" in text))
+        or ("'" in text and "What's left" in text)
         or "Remaining" in text
     ):
         _promise(memory, listed(text))
@@ -185,22 +185,22 @@ def _request(memory: Memory, told: str, record: Record, line: int) -> None:
     memory.first = memory.first or said
     if is_first or not memory.turn.interrupted:
         memory.requests = [*memory.requests, said][-REQUESTS:]
-    if _is_question(told) and not is_first:
+    low = told.lower()
+    if not is_first and _is_question(low):
         return
-    directives = DIRECTIVES.intersection(told.lower().split())
+    directives = DIRECTIVES.intersection(low.split())
     weight = 3.0 + min(2.0, len(directives)) + memory.turn.interrupted
     text = f"The user asked: {cut_at_sentence(told, findings.LENGTH - 20)}"
     note(memory, text, "context" if is_first else "decision", weight, record, line)
 
 
-def _is_question(told: str) -> bool:
-    low = told.lower()
+def _is_question(low: str) -> bool:
     return _QUESTION.match(low) is not None or ("why " in low and _WHY.search(low) is not None)
 
 
 def _answer(told: str, memory: Memory) -> str:
     """Return the decision that a short answer to the last reply's question makes."""
-    if len(told.split()) > choices.LONGEST_ANSWER_WORDS or not memory.turn.reply:
+    if not memory.turn.reply or not choices.is_short(told):
         return ""
     option = choices.chosen(told, memory.turn.reply)
     if not option:

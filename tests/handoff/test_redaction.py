@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from flowd.handoff.redaction import Redactor, find_secrets, redact
+from flowd.handoff.redaction_tokens import SHAPES, Shape, compiled
 
 
 def _load_samples() -> ModuleType:
@@ -205,3 +206,15 @@ def test_patterns_in_force_are_known_to_every_writer_of_the_process() -> None:
     finally:
         use_patterns([])
     assert redact("ticket ACME-123456 here") == "ticket ACME-123456 here"
+
+
+@pytest.mark.parametrize("shape", [shape for shape in SHAPES if shape.is_solid], ids=lambda shape: shape.kind)
+def test_a_solid_token_holds_a_solid_run(shape: Shape) -> None:
+    """Where no such run is, only the others are looked for."""
+
+    @settings(max_examples=10, deadline=None)
+    @given(st.from_regex(compiled(shape.pattern), fullmatch=True))
+    def holds(token: str) -> None:
+        assert re.search(r"[A-Za-z0-9_-]{16}", token)
+
+    holds()
