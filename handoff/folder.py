@@ -21,7 +21,7 @@ _CANNOT_LOCK_FOLDERS = frozenset({errno.EBADF, errno.EINVAL, errno.ENOLCK, errno
 class Folder:
     """An open ``.flow-guardian``: all names are looked up from its descriptor, so it cannot be swapped."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: str | os.PathLike[str]) -> None:
         """Open the folder of the project at *root*, making it when it is missing."""
         self.root = root
         self.path = os.path.join(root, FOLDER)
@@ -73,7 +73,7 @@ class Folder:
             return os.open(LOCK, flags, 0o600, dir_fd=self.descriptor)
 
 
-def _open_inside(path: str, root: Path) -> int:
+def _open_inside(path: str, root: str | os.PathLike[str]) -> int:
     with told_plainly("opening", path):
         try:
             return os.open(path, _OPEN_FOLDER | os.O_NOFOLLOW)
@@ -85,7 +85,7 @@ def _open_inside(path: str, root: Path) -> int:
         return os.open(inside(path, root), _OPEN_FOLDER | os.O_NOFOLLOW)
 
 
-def inside(path: str, root: Path) -> str:
+def inside(path: str, root: str | os.PathLike[str]) -> str:
     """Return the real path of *path*, or raise when symbolic links take it out of the project."""
     real, home = os.path.realpath(path), os.path.realpath(root)
     if os.path.commonpath((real, home)) != home:

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Callable
-from pathlib import Path
 from typing import NamedTuple
 
 from flowd.handoff.disk import (
@@ -51,7 +50,7 @@ def file_signature(root: str | os.PathLike[str]) -> Signature | None:
 
 
 def merge_into_file(
-    root: Path,
+    root: str | os.PathLike[str],
     merge: Merge,
     *,
     known: Merged | None = None,

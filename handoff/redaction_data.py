@@ -5,6 +5,7 @@ from typing import Any
 
 from flowd.handoff.document import Handoff
 from flowd.handoff.plain import is_same, plain_mapping
+from flowd.handoff.timestamps import is_moment
 
 Redact = Callable[[str], str]
 
@@ -42,6 +43,8 @@ def _news(key: str, value: object, present: object, redact: Redact) -> object:
 
 
 def _redact_text(text: str, name: str, redact: Redact) -> str:
+    if is_moment(text):
+        return text
     # The key is part of the evidence: a bare word is a secret when it stands under ``password``.
     label = f"{name}: "
     labelled = redact(label + text)

@@ -1,11 +1,19 @@
 """Moments as handoffs write them: ISO 8601 text in UTC."""
 
+import re
 from datetime import UTC, date, datetime
+
+_MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)")
 
 
 def utc_now() -> str:
     """Return this moment as ISO 8601 text in UTC."""
     return datetime.now(UTC).isoformat()
+
+
+def is_moment(text: str) -> bool:
+    """Tell whether *text* is a moment as handoffs write them, and nothing else."""
+    return _MOMENT.fullmatch(text) is not None
 
 
 def as_utc_text(moment: object) -> str | None:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from flowd.handoff.document import Handoff
 from flowd.handoff.errors import BrokenHandoffError, HandoffValidationError
 from flowd.handoff.plain import DEEPEST, is_same, plain_mapping
-from flowd.handoff.timestamps import as_utc_text
+from flowd.handoff.timestamps import as_utc_text, is_moment
 
 LARGEST_FILE = 256 * 1024
 # Nobody writes more by hand, and sixteen cannot be multiplied into anything large.
@@ -19,7 +19,6 @@ _RARE_BREAKS = re.compile("[\x85\u2028\u2029\ufeff]")
 # The dumper takes 50 us for a word; most words are such that it would leave them alone.
 _SIMPLE = re.compile(r"[A-Za-z][A-Za-z0-9_./()]*(?:[ -][A-Za-z0-9_./()]+)*")
 _MEANINGFUL = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null"})
-_MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)")
 _ESCAPED_BEYOND_BMP = "\\U000"
 
 
@@ -73,7 +72,7 @@ def _entry(key: str, value: object) -> str:
     if type(value) is str:
         if is_simple(value):
             return f"{key}: {value}\n"
-        if _MOMENT.fullmatch(value):
+        if is_moment(value):
             return f"{key}: '{value}'\n"
     elif value is None:
         return f"{key}: null\n"

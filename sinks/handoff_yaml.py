@@ -84,9 +84,7 @@ class HandoffYaml:
             return None if merged == present else merged
 
         try:
-            done = merge_into_file(
-                Path(state.project), merge, known=self._files.get(state.project), touch=True
-            )
+            done = merge_into_file(state.project, merge, known=self._files.get(state.project), touch=True)
         except UnsafeHandoffError as error:
             raise RefusedError(str(error), hint=error.hint) from error
         _remember(self._files, state.project, done)
