@@ -7,7 +7,8 @@ import msgspec
 
 from flowd.store.facts import Fact
 
-KEYS_REMEMBERED = 2000
+KEYS_REMEMBERED = 1000
+MANY = 200
 
 
 class Waiting(msgspec.Struct):
@@ -25,6 +26,8 @@ class Outbox:
     def __init__(self) -> None:
         self._waiting: dict[str, Waiting] = {}
         self._delivered_at: dict[str, float] = {}
+        self._longest_rest_s = 0.0
+        self._since_rest = 0
 
     def __len__(self) -> int:
         return len(self._waiting)
@@ -45,6 +48,7 @@ class Outbox:
         if waiting is not None:
             waiting.fact = fact
             return
+        self._longest_rest_s = max(self._longest_rest_s, debounce_s)
         earliest = self._delivered_at.get(key, -debounce_s) + debounce_s
         self._waiting[key] = Waiting(fact, fact.seq, earliest)
 
@@ -81,8 +85,19 @@ class Outbox:
         del self._waiting[key]
         self._delivered_at.pop(key, None)
         self._delivered_at[key] = time.monotonic()
+        self._since_rest += 1
         if len(self._delivered_at) > KEYS_REMEMBERED:
             del self._delivered_at[next(iter(self._delivered_at))]
+
+    def let_go(self) -> bool:
+        """Forget deliveries so long ago that they hold nothing back; say if there have been many lately."""
+        before = time.monotonic() - self._longest_rest_s
+        while self._delivered_at and next(iter(self._delivered_at.values())) < before:
+            del self._delivered_at[next(iter(self._delivered_at))]
+        if self._waiting or self._since_rest < MANY:
+            return False
+        self._since_rest = 0
+        return True
 
     def failed(self, key: str, first_s: float, most_s: float) -> tuple[int, float]:
         """Postpone *key* with doubling, jittered waits; return how often it failed, and the wait."""

@@ -16,6 +16,7 @@ from flowd.store.journal import Batch
 from flowd.store.sources import Source
 
 MEMORIES_KEPT = 256
+AT_WORK_S = 3600.0
 
 LoadMemory = Callable[[str], bytes | None]
 
@@ -105,6 +106,18 @@ class Pipeline:
                 log.error("state_failed", session=session_id, error=repr(error), exc_info=True)
         while len(self._memories) > MEMORIES_KEPT:
             self._memories.popitem(last=False)
+
+    def let_go(self) -> bool:
+        """Drop the memories of sessions that nobody works in, once they are stored; say if there were any."""
+        since = time.time() - AT_WORK_S
+        at_rest = [
+            session_id
+            for session_id, memory in self._memories.items()
+            if memory.part("activity").touched_at < since and session_id not in self._moved
+        ]
+        for session_id in at_rest:
+            del self._memories[session_id]
+        return bool(at_rest)
 
     def forget_all(self) -> None:
         """Drop every memory that may be ahead of what is stored."""

@@ -201,7 +201,8 @@ class Reader:
             self._catch_up(backlog)
         if backlog is None or not self._hints.has_backlog or self._is_full():
             self._commit()
-            self._files.known.settle()
+        if not self._files.batch:
+            self._let_go()
         if urgent and not tasks:
             self._hints.pace.spent(time.thread_time() - started_s, len(urgent))
 
@@ -210,10 +211,20 @@ class Reader:
             sys.setswitchinterval(CATCHING_UP_SWITCH_S)  # so that status is answered meanwhile
             self.progress = self.progress._replace(catching_up=True)
         self._look(path)
-        if not self._hints.has_backlog:
-            sys.setswitchinterval(USUAL_SWITCH_S)
+
+    def _let_go(self) -> None:
+        """All is stored: keep nothing that only reading or catching up has needed."""
+        self._files.known.settle()
+        if not self.progress.catching_up:
+            return
+        has_read = self._pipeline.let_go()
+        if self._hints.has_backlog:
+            return
+        sys.setswitchinterval(USUAL_SWITCH_S)
+        self.progress = self.progress._replace(catching_up=False)
+        if has_read:
+            self._gate.database.shrink()
             heap.give_back()
-            self.progress = self.progress._replace(catching_up=False)
 
     def _look(self, path: str) -> None:
         """Look at *path*, whatever it is."""

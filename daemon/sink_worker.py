@@ -8,6 +8,7 @@ from typing import NamedTuple
 from flowd.config.errors import StoreError
 from flowd.config.live import LiveSettings
 from flowd.config.logs import log
+from flowd.daemon import heap
 from flowd.daemon.outbox import Outbox
 from flowd.daemon.pace import Pace
 from flowd.daemon.store_gate import StoreGate
@@ -144,6 +145,7 @@ class SinkWorker:
         self._save_cursor(force=not due or self._closing_at is not None)
         self._publish()
         if not due:
+            self._let_go()
             self._pause(self._outbox.until_next())
 
     def _fetch(self) -> None:
@@ -243,6 +245,12 @@ class SinkWorker:
 
     def _note_error(self, error: Exception) -> None:
         self.status = self.status._replace(last_error=str(error), last_error_at=time.time())
+
+    def _let_go(self) -> None:
+        """After much work, keep nothing that only it has needed."""
+        if self._outbox.let_go():
+            self._gate.database.shrink()
+            heap.give_back()
 
     def _pause(self, timeout_s: float | None) -> None:
         with self._news:

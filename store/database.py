@@ -109,6 +109,16 @@ class Database:
         with self.reading() as connection:
             connection.execute("pragma wal_checkpoint(passive)")
 
+    def shrink(self) -> None:
+        """Give back what this thread's connection and the writing one keep in memory for quick access."""
+        opened: _Opened | None = getattr(self._local, "opened", None)
+        with self.errors_named():
+            if opened is not None:
+                opened.connection.execute("pragma shrink_memory")
+            with self._writing:
+                if self._writer is not None:
+                    self._writer.connection.execute("pragma shrink_memory")
+
     def drop_connection(self) -> None:
         """Close this thread's connection and the writing one; the next use opens the file anew."""
         opened: _Opened | None = getattr(self._local, "opened", None)
