@@ -126,7 +126,7 @@ def _texts(content: str | list[ContentBlock] | None) -> list[tuple[str, str]]:
     for block in content or ():
         # This runs for every record, and next to none holds a block.
         if block.type == "text":
-            if block.text and "outcome:" in block.text:
+            if block.text and ":" in block.text and "outcome:" in block.text:
                 texts.append((block.text, ""))
         elif block.name in WRITING_TOOLS and b"outcome:" in (raw := bytes(block.input)):
             texts.extend(_documents(raw))

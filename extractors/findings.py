@@ -204,12 +204,16 @@ def _passages(text: str) -> list[str]:
 def _lasting(text: str) -> list[str]:
     """Return the sentences of *text* that are no filler."""
     said = sentences(text)
-    if " let me " in text or ", I'll " in text or text.endswith((":", ":**")):
+    if (
+        " let me " in text
+        or ("," in text and ", I'll " in text)
+        or "*" in text
+        or "_" in text
+        or text.endswith(":")
+    ):
         return [one for one in said if not _is_filler(one)]
     # All other filler is known by how it starts.
-    return [
-        one for one in said if (one[:3] not in FILLER_STARTS and one[0] not in "*_") or not _is_filler(one)
-    ]
+    return [one for one in said if one[:3] not in FILLER_STARTS or not _is_filler(one)]
 
 
 def _is_filler(sentence: str) -> bool:

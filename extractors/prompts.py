@@ -46,7 +46,8 @@ def human_words(record: Record) -> str:
     if record.is_sidechain or record.is_meta or record.is_compact_summary:
         return ""
     if record.type == "attachment":
-        return own_words(_queued_prompt(record))
+        queued = _queued_prompt(record)
+        return own_words(queued) if queued else ""
     if record.tool_use_result is not NOTHING or not _from_person(record):
         return ""
     return own_words(_message_text(record))

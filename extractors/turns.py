@@ -69,8 +69,7 @@ def reply(memory: Memory, text: str, record: Record, line: int) -> None:
     turn.doing = ""
     turn.ended = record.message is None or record.message.stop_reason != "tool_use"
     if (
-        "ext step" in text
-        or ("Next" in text and ("Next:" in text or "**Next" in text))
+        ("x" in text and ("ext step" in text or "Next:" in text or "**Next" in text))
         or ("'" in text and "What's left" in text)
         or "Remaining" in text
     ):

@@ -39,11 +39,11 @@ class Redactor:
 
     def __call__(self, text: str) -> str:
         """Return *text* with every secret replaced by ``[redacted:kind]``; doing it again changes nothing."""
-        if "-----BEGIN " in text:
+        if "-" in text and "-----BEGIN " in text:
             text = _masked(text, list(find_private_keys(text)))
-        if not self._extra:
-            return _redacted_pieces(text)
-        return _until_nothing_is_found(text, self.find)
+        if self._extra:
+            return _until_nothing_is_found(text, self.find)
+        return _redacted_pieces(text) if len(text) >= _SHORTEST else text
 
     def _find_extra(self, text: str) -> Iterator[Secret]:
         for kind, pattern in self._extra:

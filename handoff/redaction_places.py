@@ -26,9 +26,8 @@ def find_placed(text: str, lowered: str) -> Iterable[Secret]:
     # One letter is found much faster than two or three.
     if (
         (":" in text and "://" in text)
-        or ("-" in text and "-u" in text)
+        or ("-" in text and ("-u" in text or "sshpass" in text))
         or "bearer" in lowered
-        or "sshpass" in text
     ):
         return itertools.chain(_url_passwords(text), _bearers(text), _logins(text))
     return ()

@@ -126,9 +126,11 @@ SHAPES = (
     Shape("AGE-SECRET-KEY-", "age-key", r"AGE-SECRET-KEY-1[A-Z0-9]{50,}"),
 )
 # Passing over short runs as a whole is twice as fast as trying for a long one at every letter.
-_TO_A_RUN = "(?:[{0}]{{0,15}}+[^{0}]++)*+[{0}]{{16}}"
+_TO_A_RUN = "(?:[{0}]{{0,15}}+[^{0}])*+[{0}]{{16}}"
 # No token is without such a run, and most prose is: one look spares it all the anchors.
 _TO_A_LONG_RUN = re.compile(_TO_A_RUN.format("A-Za-z0-9_+~/%.-"))
+# Prose has not even sixteen letters of any kind between two blanks, which is seen twice as fast.
+_TO_A_LONG_WORD = re.compile("(?:[^ ]{0,15}+ )*+[^ ]{16}")
 # Paths and dotted names have long runs, but seldom solid ones.
 _TO_A_SOLID_RUN = re.compile(_TO_A_RUN.format("A-Za-z0-9_-"))
 _BY_ANCHOR = tuple((shape.anchor, shape) for shape in SHAPES)
@@ -137,16 +139,17 @@ _NOT_SOLID = tuple((shape.anchor, shape) for shape in SHAPES if not shape.is_sol
 
 def find_tokens(text: str) -> Iterable[Secret]:
     """Return every secret of a known shape in *text*."""
-    suspects = _lines_with_a_long_run(text)
-    return _tokens(text, suspects) if suspects else ()
+    run = _TO_A_LONG_RUN.match(text) if _TO_A_LONG_WORD.match(text) else None
+    return _tokens(text, _lines_with_a_long_run(text, run)) if run else ()
 
 
-def _lines_with_a_long_run(text: str) -> str:
-    lines, end = [], 0
-    while run := _TO_A_LONG_RUN.match(text, end):
+def _lines_with_a_long_run(text: str, run: re.Match[str] | None) -> str:
+    lines = []
+    while run:
         end = text.find("\n", run.end())
         end = len(text) if end < 0 else end
         lines.append(text[text.rfind("\n", 0, run.end()) + 1 : end])
+        run = _TO_A_LONG_RUN.match(text, end)
     return "\n".join(lines)
 
 
