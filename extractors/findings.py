@@ -213,14 +213,18 @@ def _lasting(text: str) -> list[str]:
     ):
         return [one for one in said if not _is_filler(one)]
     # All other filler is known by how it starts.
-    return [one for one in said if one[:3] not in FILLER_STARTS or not _is_filler(one)]
+    return [one for one in said if one[:3] not in FILLER_STARTS or not _starts_as_filler(one)]
 
 
 def _is_filler(sentence: str) -> bool:
     """Tell whether a sentence announces, comments or leads in, and says nothing that lasts."""
-    start = sentence[:24].lstrip("*_") if sentence[0] in "*_" else sentence[:24]
-    if start[:3] in FILLER_STARTS and start.lower().startswith(FILLERS):
+    bare = sentence[:24].lstrip("*_") if sentence[0] in "*_" else sentence
+    if bare[:3] in FILLER_STARTS and _starts_as_filler(bare):
         return True
     if " let me " in sentence or ", I'll " in sentence:
         return True
     return sentence.endswith((":", ":**")) and len(sentence) < LONGEST_LEAD
+
+
+def _starts_as_filler(sentence: str) -> bool:
+    return sentence[:24].lower().startswith(FILLERS)

@@ -94,8 +94,9 @@ def without_code(text: str) -> str:
 def sentences(text: str) -> list[str]:
     """Return the sentences of one paragraph."""
     end = _SENTENCE_END if "?" in text or "!" in text else _FULL_STOP
-    *ended, rest = end.split(text)
-    found = list(map(add, ended[::2], ended[1::2]))
+    parts = end.split(text)
+    rest = parts.pop()
+    found = list(map(add, parts[::2], parts[1::2]))
     if rest:
         found.append(rest)
     return found
@@ -125,13 +126,16 @@ def cut_at_sentence(text: str, size: int) -> str:
 def content_words(text: str) -> set[str]:
     """Return the words of *text* that say what it is about: the longer ones."""
     return {
-        word for word in [one.strip(".,:;!?()\"'") for one in text.lower().split()] if len(word) > SHORT_WORD
+        word
+        for one in text.lower().split()
+        if len(one) > SHORT_WORD and len(word := one.strip(".,:;!?()\"'")) > SHORT_WORD
     }
 
 
 def alike(one: set[str], other: set[str], share: float) -> bool:
     """Tell by their content words whether two texts say the same: the shorter shares more than *share*."""
-    shorter = min(len(one), len(other))
+    size, other_size = len(one), len(other)
+    shorter = size if size < other_size else other_size
     return len(one & other) > share * shorter if shorter > 1 else one == other
 
 
