@@ -5,15 +5,18 @@ import logging.handlers
 import sys
 from collections.abc import Callable, MutableMapping
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
-# structlog imports rich when it finds it; the daemon must not carry it, whoever installed it.
-_had_rich = "rich" in sys.modules
-sys.modules.setdefault("rich", None)  # type: ignore[arg-type]  # None makes the import fail, as documented
-import structlog  # noqa: E402 after the line above, on purpose
+# structlog imports rich when it finds it, and asyncio for methods that are never awaited here; the daemon
+# must not carry them. None makes an import fail, as documented; for asyncio an empty module is enough.
+_left_out = {name for name in ("rich", "asyncio") if name not in sys.modules}
+sys.modules.setdefault("rich", None)  # type: ignore[arg-type]  # as said above
+sys.modules.setdefault("asyncio", ModuleType("asyncio"))
+import structlog  # noqa: E402 after the lines above, on purpose
 
-if not _had_rich:
-    del sys.modules["rich"]
+for _name in _left_out:
+    del sys.modules[_name]
 
 from flowd.config.paths import make_private_dir  # noqa: E402 same
 from flowd.config.settings import Log  # noqa: E402 same

@@ -12,6 +12,8 @@ from flowd.config.errors import StoreError
 
 BUSY_TIMEOUT_MS = 5000
 CACHE_KB = 512
+# The daemon's threads read little and each other's writes empty what they keep: less is enough for them.
+READING_CACHE_KB = 64
 # The log is folded into core.db beside the work, not within a commit; the second is for when nobody does.
 CHANGES_PER_FOLD = 500
 PAGES_UNFOLDED = 16_000
@@ -147,7 +149,8 @@ class Database:
         """Return what this thread has opened, opening it first if need be."""
         opened: _Opened | None = getattr(self._local, "opened", None)
         if opened is None:
-            opened = self._local.opened = self._open()
+            cache_kb = CACHE_KB if self._durable else READING_CACHE_KB
+            opened = self._local.opened = self._open(cache_kb)
             self._close_orphans()
             with self._all_guard:
                 self._all[opened.connection] = threading.current_thread()
@@ -164,7 +167,7 @@ class Database:
         if self._writer is not None and self._writer.identity != own.identity:
             self._drop_writer()
         if self._writer is None:
-            self._writer = self._open()
+            self._writer = self._open(CACHE_KB)
         return self._writer.connection
 
     def _drop_writer(self) -> None:
@@ -181,13 +184,13 @@ class Database:
         for connection in orphans:
             connection.close()
 
-    def _open(self) -> "_Opened":
+    def _open(self, cache_kb: int) -> "_Opened":
         with self.errors_named():
             connection = sqlite3.connect(
                 self.path, timeout=BUSY_TIMEOUT_MS / 1000, isolation_level=None, check_same_thread=False
             )
             try:
-                set_pragmas(connection, self._synchronous)
+                set_pragmas(connection, self._synchronous, cache_kb)
                 if not self._durable:
                     connection.execute(f"pragma wal_autocheckpoint = {PAGES_UNFOLDED}")
             except BaseException:
@@ -203,7 +206,7 @@ class _Opened(NamedTuple):
     identity: tuple[int, int]
 
 
-def set_pragmas(connection: sqlite3.Connection, synchronous: str) -> None:
+def set_pragmas(connection: sqlite3.Connection, synchronous: str, cache_kb: int) -> None:
     """Bring *connection* to the settings that every program sharing core.db agrees on."""
     connection.execute(f"pragma busy_timeout = {BUSY_TIMEOUT_MS}")
     # Asking first keeps a read-only file readable: setting WAL again would be a write.
@@ -212,7 +215,7 @@ def set_pragmas(connection: sqlite3.Connection, synchronous: str) -> None:
     connection.execute("pragma foreign_keys = on")
     connection.execute(f"pragma synchronous = {synchronous}")
     # The daemon has a connection per thread: SQLite's usual 2 MB for each would be most of its memory.
-    connection.execute(f"pragma cache_size = -{CACHE_KB}")
+    connection.execute(f"pragma cache_size = -{cache_kb}")
 
 
 def named_error(error: sqlite3.DatabaseError, path: Path) -> StoreError | None:
