@@ -78,9 +78,12 @@ class ControlServer:
             log.warning("control_refused", reason="another user")
             connection.close()
             return
-        connection.settimeout(SEND_DEADLINE_S)
+        connection.setblocking(False)
         self._buffers[connection] = bytearray()
-        self._selector.register(connection, selectors.EVENT_READ, self._read)
+        # Most clients have asked by now. Each call here may wait for the interpreter, which may be busy.
+        self._read(connection)
+        if connection in self._buffers:
+            self._selector.register(connection, selectors.EVENT_READ, self._read)
 
     def _read(self, connection: socket.socket) -> None:
         buffer = self._buffers.get(connection)
@@ -94,7 +97,9 @@ class ControlServer:
                 del buffer[: end + 1]
                 answer = self._answer(line, connection)
                 if answer:
-                    connection.sendall(answer + b"\n")
+                    _send(connection, answer + b"\n")
+        except BlockingIOError:
+            return
         except OSError:
             received = b""
         if not received or len(buffer) > LONGEST_REQUEST:
@@ -129,11 +134,12 @@ class ControlServer:
             connection, answer = self._answered.get()
             if connection in self._buffers:
                 with suppress(OSError):
-                    connection.sendall(answer)
+                    _send(connection, answer)
                 self._drop(connection)
 
     def _drop(self, connection: socket.socket) -> None:
-        self._selector.unregister(connection)
+        with suppress(KeyError):  # not registered yet: its first request was its last
+            self._selector.unregister(connection)
         del self._buffers[connection]
         connection.close()
 
@@ -145,6 +151,16 @@ class ControlServer:
             end.close()
         with suppress(OSError):
             self._path.unlink()
+
+
+def _send(connection: socket.socket, answer: bytes) -> None:
+    """Send all of *answer*; who does not read it must not hold up the others for long."""
+    with suppress(BlockingIOError):
+        answer = answer[connection.send(answer) :]
+    if answer:
+        connection.settimeout(SEND_DEADLINE_S)
+        connection.sendall(answer)
+        connection.setblocking(False)
 
 
 def peer_uid(connection: socket.socket) -> int:
