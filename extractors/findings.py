@@ -152,7 +152,7 @@ def _shape(text: str, words: int) -> float:
     weight = min(words, 40) / 20
     if "`" in text or "(" in text:
         weight += 0.5
-    if "**" in text:
+    if "*" in text and "**" in text:
         weight += 0.7
     if text.endswith("?"):
         weight -= 3

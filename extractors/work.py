@@ -39,10 +39,11 @@ def called(memory: Memory, block: Block, record: Record) -> None:
 
 def returned(memory: Memory, block: Block, record: Record, line: int) -> None:
     """Take a tool's result into the memory."""
-    if memory.files.calls:
+    identity = block.tool_use_id or ""
+    if identity in memory.files.calls:
         files.returned(memory.files, block)
-    call = memory.calls.pop(block.tool_use_id or "", None)
-    if block.type != "tool_result" or call is None:
+    call = memory.calls.pop(identity, None)
+    if call is None or block.type != "tool_result":
         return
     if block.is_error:
         _failed(memory, call, tools.result_text(block), record, line)
