@@ -186,19 +186,22 @@ def _lead(line: str) -> str:
 
 def _passages(text: str) -> list[str]:
     """Return the passages of a paragraph that say something, each short enough for one finding."""
+    lasting = _lasting(APPLAUSE.sub("", text, count=1) if text[0] in "GgNnPpEeOoRrYy" else text)
+    if len(lasting) > 1 and lasting[-1].endswith((":", ":**")):  # no other sentence can end so
+        lasting.pop()
     found: list[str] = []
     passage = ""
-    for sentence in _lasting(APPLAUSE.sub("", text, count=1) if text[0] in "GgNnPpEeOoRrYy" else text):
+    for sentence in lasting:
         if not passage:
             passage = sentence
-        elif sentence.endswith((":", ":**")):
-            continue
         elif len(passage) + len(sentence) < LENGTH:
-            passage += f" {sentence}"
+            passage = f"{passage} {sentence}"
         else:
             found.append(passage)
             passage = sentence
-    return [*found, passage] if len(passage) >= SHORTEST else found
+    if len(passage) >= SHORTEST:
+        found.append(passage)
+    return found
 
 
 def _lasting(text: str) -> list[str]:
