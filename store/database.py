@@ -70,15 +70,18 @@ class Database:
         with self._writing, self.errors_named():
             connection = self._writing_one()
             changes = connection.total_changes
-            connection.execute("begin immediate")
             self._writes_in = threading.get_ident()
             try:
+                connection.execute("begin immediate")
                 yield connection
                 connection.execute("commit")
                 self._changes += connection.total_changes - changes
-            except BaseException:
+            except BaseException as error:
                 if connection.in_transaction:
                     connection.execute("rollback")
+                if isinstance(error, sqlite3.DatabaseError):
+                    # What could not write once may never: one opened to a read-only file stays so.
+                    self._drop_writer()
                 raise
             finally:
                 self._writes_in = 0

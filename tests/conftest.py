@@ -12,10 +12,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 from flowd.config.errors import NotRunningError
 from flowd.config.paths import Paths, resolve_paths
 from flowd.daemon.control_client import ask
+
+# No test is timed: speed is measured by `make bench`, and machines are shared.
+settings.register_profile("untimed", deadline=None)
+settings.load_profile("untimed")
 
 OTHER_ROOTS = ("FLOWD_", "XDG_", "CLAUDE")
 DEADLINE_S = 60.0
