@@ -25,6 +25,9 @@ def add_parser(subparsers: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Be the daemon."""
+    from flowd.daemon import heap
+
+    heap.leave_openssl_out()
     from flowd.cli.hook_command import write_launcher
     from flowd.config.live import LiveSettings
     from flowd.daemon.lock import Holder, InstanceLock

@@ -1,6 +1,5 @@
 """Where flowd's files live: platformdirs, with an environment override for each root."""
 
-import hashlib
 import os
 import sys
 import tempfile
@@ -51,6 +50,8 @@ class Paths(NamedTuple):
         natural = self.runtime_dir / "flowd.sock"
         if len(os.fsencode(natural)) <= LONGEST_SOCKET_PATH:
             return natural
+        import hashlib
+
         digest = hashlib.blake2b(os.fsencode(natural), digest_size=6).hexdigest()
         return Path(tempfile.gettempdir()) / f"flowd-{os.getuid()}-{digest}" / "flowd.sock"
 

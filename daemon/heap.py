@@ -1,6 +1,7 @@
-"""Keeping the heap small: what a catch-up needed for a moment goes back to the system. glibc only."""
+"""Keeping the daemon small: a heap that gives back what was needed for a moment, and no needless library."""
 
 import ctypes
+import importlib
 import sys
 from contextlib import suppress
 
@@ -11,6 +12,14 @@ ARENAS = 2
 def keep_small() -> None:
     """Let all threads share a few arenas; by default each of ours would keep one of its own."""
     _call("mallopt", M_ARENA_MAX, ARENAS)
+
+
+def leave_openssl_out() -> None:
+    """Have hashlib do with Python's own digests: OpenSSL is megabytes, and the daemon asks for no other."""
+    if "hashlib" not in sys.modules and "_hashlib" not in sys.modules:
+        sys.modules["_hashlib"] = None  # type: ignore[assignment]  # makes the import fail, as documented
+        importlib.import_module("hashlib")
+        del sys.modules["_hashlib"]
 
 
 def give_back() -> None:

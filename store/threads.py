@@ -1,6 +1,6 @@
 """Handoff threads: five operations, each one transaction on core.db."""
 
-import secrets
+import random
 import sqlite3
 import string
 
@@ -33,6 +33,7 @@ from flowd.store.thread_words import (
 ID_PREFIX = "hof_"
 ID_ALPHABET = string.ascii_letters + string.digits + "_-"
 ID_LENGTH = 21
+_chance = random.SystemRandom()
 
 _HANDOFF = """
     select id, title, project, coalesce(chat_last_seen, 0), coalesce(code_last_seen, 0),
@@ -136,7 +137,7 @@ def counts(database: Database) -> Counts:
 
 def new_id() -> str:
     """Return an id that nobody can guess: it is the only key to a handoff."""
-    return ID_PREFIX + "".join(secrets.choice(ID_ALPHABET) for _ in range(ID_LENGTH))
+    return ID_PREFIX + "".join(_chance.choice(ID_ALPHABET) for _ in range(ID_LENGTH))
 
 
 def _handoff(connection: sqlite3.Connection, handoff_id: str) -> Handoff:
