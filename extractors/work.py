@@ -18,7 +18,8 @@ SILENT = frozenset({"TodoWrite", "TaskCreate", "TaskUpdate"})
 def called(memory: Memory, block: Block, record: Record) -> None:
     """Take a tool call into the memory; of a subagent's call, only the files."""
     turn = memory.turn
-    turn.ended = turn.ended and bool(record.is_sidechain)
+    if turn.ended and not record.is_sidechain:
+        turn.ended = False
     name = block.name or ""
     if name in UNREAD:
         return
