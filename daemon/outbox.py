@@ -7,7 +7,7 @@ import msgspec
 
 from flowd.store.facts import Fact
 
-KEYS_REMEMBERED = 1000
+KEYS_REMEMBERED = 500
 MANY = 200
 
 

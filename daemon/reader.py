@@ -39,7 +39,7 @@ from flowd.store.schema import made_at
 from flowd.store.sources import Source
 
 BATCH_BYTES = 8 << 20
-BATCH_SESSIONS = 64
+BATCH_SESSIONS = 32
 LIVE_S = 86_400.0
 FOLD_WITHIN_S = 0.3
 STOPS_KEPT = 5
