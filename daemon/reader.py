@@ -40,6 +40,8 @@ from flowd.store.sources import Source
 
 BATCH_BYTES = 8 << 20
 BATCH_SESSIONS = 32
+# In the middle of a file the state is a passing one, and every sink would take it for nothing.
+LONG_FILE_BYTES = 4 * BATCH_BYTES
 LIVE_S = 86_400.0
 FOLD_WITHIN_S = 0.3
 STOPS_KEPT = 5
@@ -263,7 +265,7 @@ class Reader:
 
     def _between_chunks(self, source: Source) -> None:
         """Store what is enough, and let what happens now pass before the rest of a long file."""
-        if self._is_full():
+        if self._files.batch.bytes_read >= LONG_FILE_BYTES:
             self._commit()
         if not self.progress.catching_up or not self._hints.has_urgent:
             return
@@ -273,7 +275,8 @@ class Reader:
         for path in urgent:
             if path != source.path:
                 self._look(path)
-        self._commit()
+        if urgent:
+            self._commit()
 
     def _is_full(self) -> bool:
         """Say whether the batch holds enough; many small transcripts make as much work as a large one."""
