@@ -19,6 +19,8 @@ _RARE_BREAKS = re.compile("[\x85\u2028\u2029\ufeff]")
 # The dumper takes 50 us for a word; most words are such that it would leave them alone.
 _SIMPLE = re.compile(r"[A-Za-z][A-Za-z0-9_./()]*(?:[ -][A-Za-z0-9_./()]+)*")
 _MEANINGFUL = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null"})
+# Written after a text that ends in empty lines; between two entries it would cut the file in two.
+_END = "...\n"
 _ESCAPED_BEYOND_BMP = "\\U000"
 
 
@@ -86,8 +88,10 @@ def is_simple(text: str) -> bool:
 
 def _dumped_well(mapping: Handoff) -> str:
     body = _dumped(mapping, _dumper("CSafeDumper"))
-    # libyaml writes emoji as escapes; the slower dumper writes them as people typed them.
-    return _dumped(mapping, _dumper("SafeDumper")) if _ESCAPED_BEYOND_BMP in body else body
+    if _ESCAPED_BEYOND_BMP in body:
+        # libyaml writes emoji as escapes; the slower dumper writes them as people typed them.
+        body = _dumped(mapping, _dumper("SafeDumper"))
+    return body.removesuffix(_END)
 
 
 def _dumped(mapping: Handoff, dumper: Any) -> str:

@@ -3,7 +3,7 @@
 from typing import Any
 
 import yaml
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from flowd.handoff.yaml_text import parse, render
@@ -22,7 +22,9 @@ def whole(mapping: dict[str, Any]) -> str:
     return yaml.safe_dump(mapping, sort_keys=False)
 
 
+@settings(max_examples=400)
 @given(st.dictionaries(TEXTS.filter(bool), VALUES, max_size=5))
+@example({"\n": None, "0": None, "goal": "two empty lines\n\n\n", "now": "after them"})
 @example({"goal": "yes", "now": "2026-03-01", "status": "in_progress", "files": ["no", "1"]})
 def test_every_value_is_read_back_as_it_was(mapping: dict[str, Any]) -> None:
     """Whatever short way was taken to write it."""
