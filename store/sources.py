@@ -49,6 +49,7 @@ _LOOK = struct.Struct("<QqQ")
 _IDENTITY = struct.Struct("<16xQq")
 _PACKED = struct.Struct("<QqQq??")
 _SUBAGENT_AT, _LIVE_AT = _IDENTITY.size, _IDENTITY.size + 1
+_pack_look = _LOOK.pack
 _encode = msgspec.msgpack.Encoder().encode
 _decode = msgspec.msgpack.Decoder().decode
 
@@ -70,7 +71,8 @@ class Kept(msgspec.Struct, gc=False):
     @property
     def is_subagent(self) -> bool:
         """Whether it is the transcript of a subagent."""
-        return self.held.is_subagent if isinstance(self.held, Source) else bool(self.held[_SUBAGENT_AT])
+        held = self.held
+        return bool(held[_SUBAGENT_AT]) if isinstance(held, bytes) else held.is_subagent
 
     @property
     def is_live(self) -> bool:
@@ -79,10 +81,10 @@ class Kept(msgspec.Struct, gc=False):
 
     def is_as_read(self, status: os.stat_result) -> bool:
         """Say whether the file looks as it did when it was last read."""
-        look = (status.st_size, status.st_mtime_ns, status.st_ino)
-        if isinstance(self.held, Source):
-            return look == (self.held.size, self.held.mtime_ns, self.held.inode)
-        return self.held.startswith(_LOOK.pack(*look))
+        held = self.held
+        if isinstance(held, bytes):
+            return held.startswith(_pack_look(status.st_size, status.st_mtime_ns, status.st_ino))
+        return (held.size, held.mtime_ns, held.inode) == (status.st_size, status.st_mtime_ns, status.st_ino)
 
     def mentions(self, session_id: str) -> bool:
         """Say quickly whether it may be a transcript of the session."""
