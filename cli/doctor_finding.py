@@ -47,7 +47,7 @@ def open_case(paths: Paths) -> Case:
     return Case(
         paths=paths,
         settings_error=settings_error,
-        claude_dir=Path(claude).expanduser() if claude else claude_config_dir(),
+        claude_dir=claude_config_dir(claude),
         database=paths.database_at(database),
         holder=running_holder(paths.lock),
         socket=control_socket(paths),

@@ -10,9 +10,8 @@ from flowd.cli.local_store import current_session, open_store, this_project
 from flowd.cli.save_state import save_state
 from flowd.config.paths import resolve_paths
 from flowd.config.settings import load_settings
-from flowd.daemon.clients import gone_sessions
 from flowd.daemon.hook_input import hook_input
-from flowd.daemon.injection import Asked, compose, hook_output, once
+from flowd.daemon.injection import Asked, asked_by, compose, hook_output, once
 from flowd.handoff.briefing import LEVELS
 
 BUDGETS = {"L0": 500, "L1": 2048, "L2": 4096, "L3": 10_000}
@@ -66,14 +65,7 @@ def session_start_output(raw: Mapping[str, Any]) -> str:
     hook = hook_input(raw)
     settings = load_settings(resolve_paths().config_file).settings
     database = open_store()
-    asked = Asked(
-        cwd=hook.cwd,
-        session_id=hook.session_id,
-        source=hook.source,
-        budget_bytes=settings.inject.budget_bytes,
-        idle_after_s=settings.idle.after_minutes * 60,
-        gone=gone_sessions(settings.claude.config_dir),
-    )
+    asked = asked_by(hook, settings)
     injection = compose(database, asked)
     if injection.text and not once(database, asked, injection):
         return ""

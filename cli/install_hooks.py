@@ -10,6 +10,7 @@ from flowd.cli.hook_command import LAUNCHER, hook_entries, write_launcher
 from flowd.cli.hook_settings import checked, plugin_enabled, with_hooks, without_hooks
 from flowd.cli.settings_file import SettingsFile
 from flowd.config.paths import Paths, claude_config_dir
+from flowd.config.settings import load_settings
 
 EMPTY = "{}\n"
 
@@ -78,7 +79,8 @@ def _difference(file: Path, before: str, after: str) -> str:
 
 
 def _settings_file(paths: Paths) -> SettingsFile:
-    file = claude_config_dir() / "settings.json"
+    configured = load_settings(paths.config_file).settings.claude.config_dir
+    file = claude_config_dir(configured) / "settings.json"
     # Several Claude directories may be in use; each has its own line of backups.
     name = hashlib.blake2b(os.fsencode(file.absolute()), digest_size=6).hexdigest()
     return SettingsFile(file, paths.state_dir / "backups" / f"claude-{name}")

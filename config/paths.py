@@ -68,8 +68,10 @@ def resolve_paths() -> Paths:
     )
 
 
-def claude_config_dir() -> Path:
-    """Return Claude Code's own directory, honouring CLAUDE_CONFIG_DIR."""
+def claude_config_dir(configured: str | None = None) -> Path:
+    """Return Claude Code's own directory: the *configured* one, else CLAUDE_CONFIG_DIR, else the usual."""
+    if configured:
+        return Path(configured).expanduser()
     override = os.environ.get("CLAUDE_CONFIG_DIR")
     return Path(override) if override else Path.home() / ".claude"
 

@@ -9,24 +9,11 @@ from typing import Annotated, Any, Literal, get_type_hints
 import msgspec
 
 from flowd.config.errors import SettingsError
+from flowd.config.triggers import AutomaticTrigger, Trigger
 
 Positive = Annotated[float, msgspec.Meta(gt=0)]
 Patterns = Annotated[tuple[str, ...], msgspec.Meta(description="regular expressions")]
 Count = Annotated[int, msgspec.Meta(ge=0)]
-AutomaticTrigger = Literal[
-    "precompact", "idle", "session-end", "design-end", "epic-start", "epic-end", "pre-finish"
-]
-CheckpointTrigger = Literal[
-    "precompact",
-    "idle",
-    "stop",
-    "session-end",
-    "manual",
-    "design-end",
-    "epic-start",
-    "epic-end",
-    "pre-finish",
-]
 
 
 class Claude(msgspec.Struct, frozen=True):
@@ -96,7 +83,7 @@ class Beads(msgspec.Struct, frozen=True):
     enabled: bool
     program: str | None
     issue: str | dict[str, str] | None
-    triggers: tuple[CheckpointTrigger, ...]
+    triggers: tuple[Trigger, ...]
     timeout_s: Positive
 
 

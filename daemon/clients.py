@@ -22,7 +22,7 @@ class Client(msgspec.Struct, frozen=True):
 
 def gone_sessions(configured: str | None) -> frozenset[str]:
     """Return the sessions whose client was killed: its file is there, the process is not."""
-    folder = (Path(configured).expanduser() if configured else claude_config_dir()) / "sessions"
+    folder = claude_config_dir(configured) / "sessions"
     alive = {True: set[str](), False: set[str]()}
     for client in _clients(folder):
         alive[_is_alive(client)].add(client.session_id)

@@ -9,10 +9,9 @@ from typing import Any
 from flowd.config.errors import FlowdError
 from flowd.config.live import LiveSettings
 from flowd.config.logs import log
-from flowd.daemon.clients import gone_sessions
 from flowd.daemon.hints import Hints
 from flowd.daemon.hook_input import HookInput, hook_input
-from flowd.daemon.injection import Asked, compose, hook_output, once
+from flowd.daemon.injection import asked_by, compose, hook_output, once
 from flowd.daemon.reader import Reader
 from flowd.daemon.store_gate import StoreGate
 
@@ -58,15 +57,7 @@ class HookDesk:
     def _tell(self, hook: HookInput) -> str:
         """Return what the session is told; nothing, rather than an error, when it cannot be said."""
         self._read_first(hook)
-        settings = self._settings.current
-        asked = Asked(
-            cwd=hook.cwd,
-            session_id=hook.session_id,
-            source=hook.source,
-            budget_bytes=settings.inject.budget_bytes,
-            idle_after_s=settings.idle.after_minutes * 60,
-            gone=gone_sessions(settings.claude.config_dir),
-        )
+        asked = asked_by(hook, self._settings.current)
         try:
             injection = compose(self._gate.database, asked)
             if injection.text and not once(self._gate.database, asked, injection):

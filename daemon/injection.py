@@ -8,6 +8,9 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from flowd.config.settings import Settings
+from flowd.daemon.clients import gone_sessions
+from flowd.daemon.hook_input import HookInput
 from flowd.daemon.status import phase_of
 from flowd.handoff.ages import age
 from flowd.handoff.briefing import Level, Told, render, with_more
@@ -43,6 +46,18 @@ class Asked(NamedTuple):
     tags: bool = True
     idle_after_s: float = 1800.0
     gone: frozenset[str] = frozenset()
+
+
+def asked_by(hook: HookInput, settings: Settings) -> Asked:
+    """Return what the hook of a starting session asks for."""
+    return Asked(
+        cwd=hook.cwd,
+        session_id=hook.session_id,
+        source=hook.source,
+        budget_bytes=settings.inject.budget_bytes,
+        idle_after_s=settings.idle.after_minutes * 60,
+        gone=gone_sessions(settings.claude.config_dir),
+    )
 
 
 class Injection(NamedTuple):

@@ -7,7 +7,6 @@ import sys
 import time
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 from types import FrameType
 
 from flowd import __version__
@@ -188,7 +187,8 @@ class Supervisor:
         )
 
     def _new_reader(self) -> Reader:
-        projects = os.path.realpath(claude_dir(self.settings) / "projects")
+        claude = self.settings.current.claude.config_dir
+        projects = os.path.realpath(claude_config_dir(claude) / "projects")
         self.reader = Reader(
             projects,
             self.gate,
@@ -196,7 +196,7 @@ class Supervisor:
             self.watcher,
             self.dispatcher.tell,
             self.settings.current.tasks.globs,
-            handoffs_dir(self.settings.current.claude.config_dir),
+            handoffs_dir(claude),
         )
         return self.reader
 
@@ -279,9 +279,3 @@ class Supervisor:
         while not self._inbox.empty():
             self._hurried = self._inbox.get() in (signal.SIGTERM, signal.SIGINT) or self._hurried
         return self._hurried
-
-
-def claude_dir(settings: LiveSettings) -> Path:
-    """Return Claude Code's directory: the setting, else the environment, else the default."""
-    configured = settings.current.claude.config_dir
-    return Path(configured).expanduser() if configured else claude_config_dir()

@@ -1,7 +1,6 @@
 """Where all handoff directories are."""
 
 import os
-from pathlib import Path
 
 from flowd.config.paths import claude_config_dir
 
@@ -10,5 +9,4 @@ HANDOFFS = "handoffs"
 
 def handoffs_dir(configured: str | None) -> str:
     """Return ``handoffs`` in Claude Code's directory: the *configured* or the usual one, resolved."""
-    claude = Path(configured).expanduser() if configured else claude_config_dir()
-    return os.path.realpath(claude / HANDOFFS)
+    return os.path.realpath(claude_config_dir(configured) / HANDOFFS)

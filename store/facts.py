@@ -4,20 +4,10 @@ from typing import Literal
 
 import msgspec
 
+from flowd.config.triggers import Trigger as Trigger
 from flowd.handoff.block import FoundBlock
 
 Status = Literal["in_progress", "completed", "blocked"]
-Trigger = Literal[
-    "precompact",
-    "idle",
-    "stop",
-    "session-end",
-    "manual",
-    "design-end",
-    "epic-start",
-    "epic-end",
-    "pre-finish",
-]
 
 
 class Insight(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -297,3 +297,17 @@ def test_a_plain_uninstall_undoes_the_hooks_too(settings: Path) -> None:
     assert settings.read_text() == "{}"
     assert checked("{}", settings) == {}
     assert not (resolve_paths().state_dir / "hook.sh").exists()
+
+
+def test_the_hooks_go_where_the_setting_says_that_claude_code_lives(
+    settings: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The daemon follows the setting; hooks beside another Claude directory would never be run."""
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    config = tmp_path / "config.yaml"
+    config.write_text(f"claude:\n  config_dir: {elsewhere}\n")
+    monkeypatch.setenv("FLOWD_CONFIG", str(config))
+    assert install() == 0
+    assert "hooks" in json.loads((elsewhere / "settings.json").read_text())
+    assert not settings.exists()
