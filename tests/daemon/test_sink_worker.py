@@ -289,6 +289,20 @@ def test_a_hung_sink_does_not_stop_the_others_and_its_facts_wait_for_the_next_st
     hung.may_go_on.set()
 
 
+def test_the_queue_is_told_as_it_is_while_a_delivery_takes_its_time(bench: Bench) -> None:
+    shelf = Shelf()
+    worker = bench.work(shelf)
+    until(worker, lambda status: status.queue == 0)
+    shelf.may_go_on.clear()
+    bench.write("a", "b")
+    until(worker, lambda status: status.busy_since and shelf.tried)
+    bench.write("c")
+    assert worker.status.queue == 3
+    shelf.may_go_on.set()
+    until(worker, lambda status: status.queue == 0)
+    assert [fact.session_id for fact in shelf.taken] == ["a", "b", "c"]
+
+
 def test_a_locked_core_db_costs_no_fact_its_place(bench: Bench) -> None:
     """It is nobody's fault, so nothing is counted as a failure of the fact or put aside."""
     shelf = Shelf()
