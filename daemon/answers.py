@@ -12,15 +12,17 @@ from flowd import __version__
 from flowd.config.errors import FlowdError, StoreError
 from flowd.daemon import status as words
 from flowd.daemon.clients import gone_sessions
+from flowd.daemon.sink_worker import SinkStatus, SinkWorker
 from flowd.store.threads import counts as thread_counts
 
 if TYPE_CHECKING:
     from flowd.daemon.supervisor import Supervisor
 
-MEASURED_FOR_S = 0.25
+MEASURED_FOR_S = 1.0
 GONE_FOR_S = 5.0
 # Ordinary numbers; every other counter of the reader names a trouble.
 PLAIN_COUNTERS = frozenset({"lines", "records", "bytes", "facts"})
+_SINK_FIELDS = tuple(name for name in words.SinkLine.__struct_fields__ if name != "queue")
 
 
 class Answers:
@@ -31,6 +33,7 @@ class Answers:
         self._measured: tuple[float, words.Process, words.Store] | None = None
         self._counted: tuple[float, int, int, dict[str, int]] | None = None
         self._killed: tuple[float, frozenset[str]] | None = None
+        self._sinks: dict[str, tuple[SinkStatus, words.SinkLine]] = {}
 
     def handlers(self) -> Mapping[str, Callable[[Mapping[str, Any]], Any]]:
         """Return the function for each verb."""
@@ -65,8 +68,8 @@ class Answers:
 
     def _status(self, _: Mapping[str, Any]) -> words.Status:
         daemon, now = self._daemon, time.time()
-        sinks = [_sink_line(worker) for worker in daemon.dispatcher.workers.values()]
-        parts = [_part_line(part) for part in daemon.parts.values()]
+        sinks = [self._sink_line(worker) for worker in daemon.dispatcher.workers.values()]
+        parts = [part.status for part in daemon.parts.values()]
         reasons = _reasons(daemon, sinks, parts)
         totals = daemon.reader.totals
         active, unread = self._threads()
@@ -87,7 +90,7 @@ class Answers:
             reconcile_s=round(daemon.reader.progress.scan_s, 4),
             sessions_tracked=daemon.reader.progress.sessions,
             extractions_count=totals.get("facts", 0),
-            sessions=daemon.reader.recent.lines(idle_after_s, self._gone()),
+            sessions=daemon.reader.recent.drawn(idle_after_s, self._gone()).as_json,
             sinks=sinks,
             parts=parts,
             counts=_counts(totals, sinks, daemon.reader.progress.transcripts),
@@ -100,8 +103,17 @@ class Answers:
             escalations=list(daemon.reader.handoffs.escalations),
         )
 
+    def _sink_line(self, worker: SinkWorker) -> words.SinkLine:
+        """Return the line of a sink; the last one, while nothing is new of it."""
+        status, queue = worker.status, worker.queue
+        told, line = self._sinks.get(worker.name, (None, None))
+        if line is None or told is not status or line.queue != queue:
+            line = words.SinkLine(queue=queue, **{name: getattr(status, name) for name in _SINK_FIELDS})
+            self._sinks[worker.name] = status, line
+        return line
+
     def _measure(self) -> tuple[words.Process, words.Store]:
-        """Return sizes, measured a few times a second at the most: each look at them costs system calls."""
+        """Return sizes, measured once a second at the most: each look at them costs system calls."""
         now = time.monotonic()
         if self._measured is None or self._measured[0] < now:
             process = words.measure_process(self._daemon.children, threading.active_count())
@@ -128,13 +140,13 @@ class Answers:
             return 0, {}
 
     def _count_threads(self) -> tuple[int, dict[str, int]]:
-        """Count anew only when core.db has changed, and while catching up a few times a second."""
-        now, database = time.monotonic(), self._daemon.gate.database
+        """Count anew only when core.db has changed, and while catching up once a second."""
+        now, database, known = time.monotonic(), self._daemon.gate.database, self._counted
+        if known is not None and known[0] > now and self._daemon.reader.progress.catching_up:
+            return known[2], known[3]
         with database.reading() as connection:
             version = int(connection.execute("pragma data_version").fetchone()[0])
-        known = self._counted
-        is_hurried = self._daemon.reader.progress.catching_up and known is not None and known[0] > now
-        if known is None or (known[1] != version and not is_hurried):
+        if known is None or known[1] != version:
             found = thread_counts(database)
             unread = {"chat": found.unread_chat, "code": found.unread_code}
             known = self._counted = (now + MEASURED_FOR_S, version, found.active, unread)
@@ -158,27 +170,6 @@ def _reasons(daemon: "Supervisor", sinks: list[words.SinkLine], parts: list[word
         if sink.quarantined:
             reasons.append(f"{sink.name}: {sink.quarantined} facts put aside (flowd retry)")
     return reasons
-
-
-def _sink_line(worker: Any) -> words.SinkLine:
-    shown = worker.status
-    return words.SinkLine(
-        name=shown.name,
-        cursor=shown.cursor,
-        queue=shown.queue,
-        delivered=shown.delivered,
-        retrying=shown.retrying,
-        quarantined=shown.quarantined,
-        last_success_at=shown.last_success_at,
-        last_error=shown.last_error,
-        last_error_at=shown.last_error_at,
-        detail=shown.detail,
-    )
-
-
-def _part_line(part: Any) -> words.PartLine:
-    name, state, deaths, last_error = part.status
-    return words.PartLine(name=name, state=state, deaths=deaths, last_error=last_error)
 
 
 def _counts(totals: Mapping[str, int], sinks: list[words.SinkLine], transcripts: int) -> words.Counts:

@@ -4,9 +4,12 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
-from typing import NamedTuple, Protocol
+from typing import Protocol
+
+import msgspec
 
 from flowd.config.logs import log
+from flowd.daemon.status import PartLine
 
 MOST_DEATHS = 3
 DEATHS_WITHIN_S = 60.0
@@ -21,15 +24,6 @@ class Runnable(Protocol):
         ...
 
 
-class PartStatus(NamedTuple):
-    """What status tells of a part."""
-
-    name: str
-    state: str
-    deaths: int
-    last_error: str
-
-
 class Part:
     """One thread with a name. It dies alone: the supervisor hears of it and starts it again."""
 
@@ -38,18 +32,9 @@ class Part:
         self._make = make
         self._on_death = on_death
         self._deaths: deque[float] = deque(maxlen=MOST_DEATHS)
-        self._total_deaths = 0
-        self._last_error = ""
         self._thread: threading.Thread | None = None
-        self.failed = False
+        self.status = PartLine(name=name, state="restarting", deaths=0, last_error="")
         self.restart_at: float | None = None
-
-    @property
-    def status(self) -> PartStatus:
-        """How the part is."""
-        alive = self._thread is not None and self._thread.is_alive()
-        state = "failed" if self.failed else "running" if alive else "restarting"
-        return PartStatus(self.name, state, self._total_deaths, self._last_error)
 
     def start(self) -> None:
         """Start the thread, with a fresh object."""
@@ -64,6 +49,7 @@ class Part:
         self._thread = threading.Thread(
             target=self._live, args=(runnable,), name=f"flowd-{self.name}", daemon=True
         )
+        self._tell(state="running")
         self._thread.start()
 
     def join(self, timeout_s: float) -> bool:
@@ -76,19 +62,24 @@ class Part:
     def _live(self, runnable: Runnable) -> None:
         try:
             runnable.run()
+            self._tell(state="restarting")
         except Exception as error:  # noqa: BLE001 the top of a thread: told to the supervisor, never lost
             self._died(error)
 
     def _died(self, error: Exception) -> None:
         now = time.monotonic()
         self._deaths.append(now)
-        self._total_deaths += 1
-        self._last_error = f"{type(error).__name__}: {error}"
+        words = f"{type(error).__name__}: {error}"
         too_often = len(self._deaths) == MOST_DEATHS and now - self._deaths[0] < DEATHS_WITHIN_S
+        state = "failed" if too_often else "restarting"
+        self._tell(state=state, deaths=self.status.deaths + 1, last_error=words)
         if too_often:
-            self.failed = True
-            log.error("part_failed", part=self.name, error=self._last_error, exc_info=True)
+            log.error("part_failed", part=self.name, error=words, exc_info=True)
         else:
             self.restart_at = now + FIRST_RESTART_S * float(1 << min(len(self._deaths), 6))
-            log.error("part_died", part=self.name, error=self._last_error, exc_info=True)
+            log.error("part_died", part=self.name, error=words, exc_info=True)
         self._on_death(self.name)
+
+    def _tell(self, **changed: object) -> None:
+        """Replace what status tells, as a whole."""
+        self.status = msgspec.structs.replace(self.status, **changed)

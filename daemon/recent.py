@@ -3,6 +3,8 @@
 import time
 from typing import NamedTuple
 
+import msgspec
+
 from flowd.daemon.status import SessionLine, phase_of
 from flowd.store.facts import SessionState, latest_activity
 
@@ -25,6 +27,7 @@ class Drawn(NamedTuple):
     idle_after_s: float
     until: float
     lines: list[SessionLine]
+    as_json: msgspec.Raw
 
 
 class RecentSessions:
@@ -33,7 +36,7 @@ class RecentSessions:
     def __init__(self) -> None:
         self._entries: dict[str, Entry] = {}
         self._shown: tuple[Entry, ...] = ()
-        self._drawn = Drawn((), 0.0, 0.0, [])
+        self._drawn = Drawn((), 0.0, 0.0, [], msgspec.Raw(b"[]"))
 
     def put(self, state: SessionState, lag_bytes: int, progress_at: float) -> None:
         """Take the newest state of a session."""
@@ -61,7 +64,7 @@ class RecentSessions:
         )
         return latest[-1] if latest else ""
 
-    def lines(self, idle_after_s: float, gone: frozenset[str] = frozenset()) -> list[SessionLine]:
+    def drawn(self, idle_after_s: float, gone: frozenset[str] = frozenset()) -> Drawn:
         """Return the latest sessions, most recent first; drawn anew when one moved or time passed.
 
         *gone* are those whose client was killed.
@@ -70,8 +73,9 @@ class RecentSessions:
         if drawn.shown is not shown or drawn.idle_after_s != idle_after_s or drawn.until < now:
             entries = sorted(shown, key=lambda entry: -latest_activity(entry.state))[:SESSIONS_SHOWN]
             lines = [_line(entry, idle_after_s, gone) for entry in entries]
-            drawn = self._drawn = Drawn(shown, idle_after_s, now + DRAWN_FOR_S, lines)
-        return drawn.lines
+            encoded = msgspec.Raw(msgspec.json.encode(lines))
+            drawn = self._drawn = Drawn(shown, idle_after_s, now + DRAWN_FOR_S, lines, encoded)
+        return drawn
 
 
 def _latest_first(item: tuple[str, Entry]) -> float:

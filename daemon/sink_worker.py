@@ -32,7 +32,6 @@ class SinkStatus(NamedTuple):
 
     name: str
     cursor: int = 0
-    queue: int = 0
     delivered: int = 0
     quarantined: int = 0
     retrying: int = 0
@@ -65,7 +64,7 @@ class SinkWorker:
         self._aside: set[str] = set()
         self._wants_retry = False
         self._closing_at: float | None = None
-        self._status = SinkStatus(sink.name)
+        self.status = SinkStatus(sink.name)
 
     @property
     def is_prompt(self) -> bool:
@@ -73,9 +72,9 @@ class SinkWorker:
         return self._sink.is_prompt
 
     @property
-    def status(self) -> SinkStatus:
-        """What there is to tell now; the queue is as long as it is, also while a delivery takes its time."""
-        return self._status._replace(queue=len(self._outbox) + max(0, self._head - self._fetched))
+    def queue(self) -> int:
+        """How many facts wait, those that are just being delivered among them."""
+        return len(self._outbox) + max(0, self._head - self._fetched)
 
     def note(self, newest: int, facts: Sequence[Fact] = ()) -> None:
         """Take it that the journal now reaches to *newest*; *facts* are what it got, as far as at hand."""
@@ -138,7 +137,7 @@ class SinkWorker:
         self.note(self._journal.newest())
         self._fetched = self._saved_cursor = cursor
         self._opened = opened
-        self._status = self._status._replace(cursor=cursor, delivered=delivered)
+        self.status = self.status._replace(cursor=cursor, delivered=delivered)
 
     def _round(self) -> None:
         if self._wants_retry:
@@ -173,7 +172,7 @@ class SinkWorker:
         return facts if facts and facts[0].seq == self._fetched + 1 else []
 
     def _deliver(self, due: list[tuple[str, Fact]]) -> None:
-        self._status = self._status._replace(busy_since=time.time())
+        self.status = self.status._replace(busy_since=time.time())
         started_s = time.thread_time()
         accepted = [key for key, fact in due if self._accept(key, fact)]
         try:
@@ -187,7 +186,7 @@ class SinkWorker:
         for key in accepted:
             self._delivered(key)
         self._pace.spent(time.thread_time() - started_s, len(due))
-        self._status = self._status._replace(busy_since=0.0)
+        self.status = self.status._replace(busy_since=0.0)
 
     def _accept(self, key: str, fact: Fact) -> bool:
         try:
@@ -204,7 +203,7 @@ class SinkWorker:
         if key in self._aside:
             self._deliveries.release(self.name, key)
             self._aside.discard(key)
-        self._status = self._status._replace(delivered=self._status.delivered + 1, last_success_at=time.time())
+        self.status = self.status._replace(delivered=self.status.delivered + 1, last_success_at=time.time())
 
     def _postpone(self, key: str, error: Exception) -> None:
         self._note_error(error)
@@ -235,11 +234,11 @@ class SinkWorker:
         now = time.monotonic()
         if cursor == self._saved_cursor or not (force or now - self._saved_at >= SAVE_CURSOR_S):
             return
-        self._deliveries.advance(self.name, cursor, self._status.delivered)
+        self._deliveries.advance(self.name, cursor, self.status.delivered)
         self._saved_cursor, self._saved_at = cursor, now
 
     def _publish(self) -> None:
-        self._status = self._status._replace(
+        self.status = self.status._replace(
             cursor=self._saved_cursor,
             quarantined=len(self._aside),
             retrying=self._outbox.retrying,
@@ -248,7 +247,7 @@ class SinkWorker:
         )
 
     def _note_error(self, error: Exception) -> None:
-        self._status = self._status._replace(last_error=str(error), last_error_at=time.time())
+        self.status = self.status._replace(last_error=str(error), last_error_at=time.time())
 
     def _let_go(self) -> None:
         """After much work, keep nothing that only it has needed."""
