@@ -106,7 +106,7 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     reconcile_s: float
     sessions_tracked: int
     extractions_count: int
-    sessions: list[SessionLine] | msgspec.Raw
+    sessions: list[SessionLine]
     sinks: list[SinkLine]
     parts: list[PartLine]
     counts: Counts
