@@ -42,8 +42,10 @@ class KnownFiles:
         maybe = [self._wake(kept) for kept in self.by_path.values() if kept.mentions(session_id)]
         return [source for source in maybe if source is not None and source.session_id == session_id]
 
-    def settle(self) -> None:
-        """Pack what was asked for; to be called when it is stored and nobody is at work on it."""
+    def settle(self, most: int = 0) -> None:
+        """Pack what was asked for, if it is more than *most*; all of it is stored, and nobody works on it."""
+        if len(self._awake) <= most:
+            return
         awake, self._awake = self._awake, {}
         for kept in awake.values():
             kept.pack()

@@ -43,6 +43,8 @@ BATCH_SESSIONS = 32
 # In the middle of a file the state is a passing one, and every sink would take it for nothing.
 LONG_FILE_BYTES = 4 * BATCH_BYTES
 LIVE_S = 86_400.0
+# Transcripts that are written to at present are asked for again and again.
+AT_HAND = 256
 FOLD_WITHIN_S = 0.3
 STOPS_KEPT = 5
 CATCHING_UP_SWITCH_S = 0.0001
@@ -216,7 +218,7 @@ class Reader:
 
     def _let_go(self) -> None:
         """All is stored: keep nothing that only reading or catching up has needed."""
-        self._files.known.settle()
+        self._files.known.settle(0 if self.progress.catching_up else AT_HAND)
         if not self.progress.catching_up:
             return
         has_read = self._pipeline.let_go()
@@ -307,12 +309,15 @@ class Reader:
             for source in batch.sources.values()
             if not source.is_subagent
         }
+        has_handoffs = False
         for fact in batch.facts:
             if isinstance(fact.body, StateChanged):
                 self._show(fact.body.state, lags.get(fact.session_id, 0), now)
-        self.recent.publish()
-        if any(isinstance(fact.body, HandoffTaken) for fact in batch.facts):
+            elif isinstance(fact.body, HandoffTaken):
+                has_handoffs = True
+        if has_handoffs:
             self.handoffs.refresh()
+        self.recent.publish()
         self.progress = self.progress._replace(last_commit_at=now)
         if len(self._files.known.by_path) > self.progress.transcripts:
             self._recount()
@@ -325,4 +330,6 @@ class Reader:
     def _show(self, state: SessionState, lag_bytes: int, progress_at: float) -> None:
         self.recent.put(state, lag_bytes, progress_at)
         if state.project and time.time() - latest_activity(state) < LIVE_S:
-            self._hints.put_backlog(self._around.follow(state.project))
+            places = self._around.follow(state.project)
+            if places:
+                self._hints.put_backlog(places)

@@ -78,6 +78,12 @@ def describe(memory: "Memory", place: Place) -> dict[str, Any]:
     return {"files": tuple(relative(path, place.root) for path in reversed(_at_hand(memory.files)))}
 
 
+def reads(memory: "Memory") -> tuple[object, ...]:
+    """Return everything that ``describe`` looks at."""
+    files = memory.files
+    return (files.edits_committed, tuple(files.files.items()))
+
+
 def relative(path: str, root: str) -> str:
     """Return *path* relative to *root* when it lies below it, else as it is."""
     return path[len(root) + 1 :] if root and path.startswith(root + "/") else path

@@ -9,7 +9,7 @@ EXTRACTORS: Final[tuple[Extractor, ...]] = (activity, lifecycle, conversation, b
 DESCRIBERS: Final[tuple[Describer, ...]] = (
     Describer(activity.NAME, activity.describe),
     Describer(lifecycle.NAME, lifecycle.describe),
-    Describer(conversation.NAME, files.describe),
+    Describer(conversation.NAME, files.describe, files.reads),
     Describer(conversation.NAME, standing.describe, standing.reads),
     Describer(conversation.NAME, insights.describe, insights.reads),
     Describer(blocks.NAME, blocks.describe),

@@ -17,6 +17,8 @@ def news_cleaned(wanted: Mapping[str, object], present: Handoff | None, redact: 
     for key, value in wanted.items():
         if key in known and is_same(known[key], value):
             cleaned[key] = known[key]
+        elif isinstance(value, str) and is_moment(value):
+            cleaned[key] = value
         else:
             for name, news in plain_mapping({key: value}).items():
                 cleaned[name] = _news(name, news, known.get(name), redact)
@@ -43,8 +45,6 @@ def _news(key: str, value: object, present: object, redact: Redact) -> object:
 
 
 def _redact_text(text: str, name: str, redact: Redact) -> str:
-    if is_moment(text):
-        return text
     # The key is part of the evidence: a bare word is a secret when it stands under ``password``.
     label = f"{name}: "
     labelled = redact(label + text)
