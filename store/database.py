@@ -3,6 +3,7 @@
 import os
 import sqlite3
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -54,6 +55,7 @@ class Database:
         self._writing = threading.Lock()
         self._writer: _Opened | None = None
         self._writes_in = 0
+        self._refused_at = 0.0
         self._changes = 0
         self._all: dict[sqlite3.Connection, threading.Thread] = {}
         self._all_guard = threading.Lock()
@@ -67,12 +69,13 @@ class Database:
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
         """Run the block as one write: all of it is kept, or none."""
+        asked_at = time.monotonic()
         with self._writing, self.errors_named():
             connection = self._writing_one()
             changes = connection.total_changes
             self._writes_in = threading.get_ident()
             try:
-                connection.execute("begin immediate")
+                self._begin(connection, asked_at)
                 yield connection
                 connection.execute("commit")
                 self._changes += connection.total_changes - changes
@@ -85,6 +88,17 @@ class Database:
                 raise
             finally:
                 self._writes_in = 0
+
+    def _begin(self, connection: sqlite3.Connection, asked_at: float) -> None:
+        """Begin to write, unless one who was first has waited in vain meanwhile: once is enough for all."""
+        if self._refused_at > asked_at:
+            condition, hint = _CONDITIONS[sqlite3.SQLITE_BUSY]
+            raise StoreError(f"core.db is {condition}: {self.path}", condition=condition, hint=hint)
+        try:
+            connection.execute("begin immediate")
+        except sqlite3.OperationalError:
+            self._refused_at = time.monotonic()
+            raise
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:

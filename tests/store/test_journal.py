@@ -1,11 +1,13 @@
 """The journal: facts and read positions, together or not at all."""
 
 import shutil
+import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from flowd.config.errors import StoreError
 from flowd.store.database import CHANGES_PER_FOLD, Database
 from flowd.store.facts import Compacted, Fact, SessionState, Titled, state_fact
 from flowd.store.journal import Batch, Journal
@@ -131,3 +133,22 @@ def test_a_long_log_is_folded_when_asked_and_not_within_a_commit(tmp_path: Path)
     shutil.copy(database.path, beside)
     assert Journal(Database(beside)).newest() == CHANGES_PER_FOLD
     database.close()
+
+
+def test_who_asked_before_another_was_refused_does_not_wait_all_over_again(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ten threads that wait for a locked core.db wait once, not one after the other; later ones try anew."""
+    monkeypatch.setattr("flowd.store.database.BUSY_TIMEOUT_MS", 20)
+    holder = sqlite3.connect(database.path, isolation_level=None)
+    holder.execute("begin immediate")
+    with pytest.raises(StoreError) as refused:
+        Journal(database).append(titled("a"))
+    assert (refused.value.condition, database._refused_at > 0) == ("locked", True)
+    holder.close()
+    database._refused_at += 3600  # as if this one had asked before that one was refused
+    with pytest.raises(StoreError) as again:
+        Journal(database).append(titled("a"))
+    assert again.value.condition == "locked"
+    database._refused_at -= 3600
+    assert Journal(database).append(titled("b")) == 1
