@@ -18,6 +18,7 @@ READING_CACHE_KB = 64
 # The log is folded into core.db beside the work, not within a commit; the second is for when nobody does.
 CHANGES_PER_FOLD = 500
 PAGES_UNFOLDED = 16_000
+LONG_LOG_BYTES = 8 << 20
 SQLITE_MAGIC = b"SQLite format 3\x00"
 
 _CONDITIONS = {
@@ -123,10 +124,17 @@ class Database:
         return self._changes >= CHANGES_PER_FOLD
 
     def fold_log(self) -> None:
-        """Move what the write-ahead log holds into core.db itself; nobody who writes has to wait for it."""
+        """Move what the write-ahead log holds into core.db itself, while others write on.
+
+        A log that always has something new at its end can never begin again from its start: when it has
+        become long, writers wait for the moment that the rest takes.
+        """
         self._changes = 0
         with self.reading() as connection:
             connection.execute("pragma wal_checkpoint(passive)")
+            if _size(f"{self.path}-wal") > LONG_LOG_BYTES:
+                with self._writing:
+                    connection.execute("pragma wal_checkpoint(passive)")
 
     def shrink(self) -> None:
         """Give back what this thread's connection and the writing one keep in memory for quick access."""
@@ -210,6 +218,7 @@ class Database:
                 set_pragmas(connection, self._synchronous, cache_kb)
                 if not self._durable:
                     connection.execute(f"pragma wal_autocheckpoint = {PAGES_UNFOLDED}")
+                    connection.execute(f"pragma journal_size_limit = {LONG_LOG_BYTES}")
             except BaseException:
                 connection.close()
                 raise
@@ -269,3 +278,10 @@ def _identity(path: Path) -> tuple[int, int]:
     except OSError:
         return 0, 0
     return status.st_dev, status.st_ino
+
+
+def _size(path: str) -> int:
+    try:
+        return os.stat(path).st_size
+    except OSError:
+        return 0
