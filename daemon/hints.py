@@ -13,7 +13,7 @@ Task = Callable[[], None]
 # A transcript that is written without pause is read this often at the most...
 LEAST_REST_S = 0.2
 # ...and less often when so many are written at once that reading would take more than this share of a core.
-SHARE_OF_CORE = 0.05
+SHARE_OF_CORE = 0.025
 MOST_REST_S = 3.0
 # Paths become due together, so that one transaction stores them all.
 TOGETHER_S = 0.05
