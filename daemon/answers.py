@@ -144,8 +144,7 @@ class Answers:
         now, database, known = time.monotonic(), self._daemon.gate.database, self._counted
         if known is not None and known[0] > now and self._daemon.reader.progress.catching_up:
             return known[2], known[3]
-        with database.reading() as connection:
-            version = int(connection.execute("pragma data_version").fetchone()[0])
+        version = database.version()
         if known is None or known[1] != version:
             found = thread_counts(database)
             unread = {"chat": found.unread_chat, "code": found.unread_code}

@@ -20,6 +20,8 @@ class IdleWatch:
         self._settings = settings
         self._tell = tell
         self._table = IdleTable(gate.database)
+        self._version: int | None = None
+        self._untold: list[Pause] = []
 
     def check(self) -> None:
         """Tell the pauses that have become longer than the setting allows."""
@@ -27,15 +29,23 @@ class IdleWatch:
         if not after_minutes or not self._gate.is_open or self._gate.condition:
             return
         try:
-            pauses = self._table.untold(since=made_at(self._gate.database))
+            self._look()
         except StoreError:
+            self._version = None
             # The reader owns the gate and reports it; the next check comes in a moment.
             self._gate.database.drop_connection()
             return
         now = time.time()
-        for pause in pauses:
+        for pause in self._untold:
             if is_idle(pause.last_activity_at, now, after_minutes):
                 self._tell(pause)
+
+    def _look(self) -> None:
+        """Ask for the pauses anew only when core.db has changed: thousands of sessions may be known."""
+        version = self._gate.database.version()
+        if version != self._version:
+            self._untold = self._table.untold(since=made_at(self._gate.database))
+            self._version = version
 
 
 def is_idle(last_activity_at: float, now: float, after_minutes: float) -> bool:

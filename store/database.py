@@ -118,6 +118,11 @@ class Database:
                 raise
             raise named from error
 
+    def version(self) -> int:
+        """Return a number that changes, for this thread, when another connection has written."""
+        with self.reading() as connection:
+            return int(connection.execute("pragma data_version").fetchone()[0])
+
     @property
     def log_is_long(self) -> bool:
         """Whether enough was written since the last ``fold_log`` to make one worth while."""
