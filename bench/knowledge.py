@@ -105,6 +105,8 @@ def _insert(database: Database, chance: random.Random, number: int) -> float:
     place = Provenance(
         project=f"/project/{number % PROJECTS}", session_id="s", file=f"tasks/{number}.md", at=number
     )
+    if database.log_is_long:  # the daemon does it beside the work as well
+        database.fold_log()
     return _timed(lambda: keep_block(database, found, place))
 
 

@@ -17,7 +17,7 @@ CACHE_KB = 512
 READING_CACHE_KB = 64
 # The log is folded into core.db beside the work, not within a commit; the second is for when nobody does.
 CHANGES_PER_FOLD = 500
-PAGES_UNFOLDED = 16_000
+PAGES_UNFOLDED = 4_000
 LONG_LOG_BYTES = 8 << 20
 SQLITE_MAGIC = b"SQLite format 3\x00"
 
