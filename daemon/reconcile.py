@@ -3,12 +3,15 @@
 import os
 import stat
 from collections.abc import Iterator
+from itertools import chain
 from typing import NamedTuple
 
 from flowd.daemon.identity import KnownFiles
 from flowd.daemon.watcher import Watcher
 from flowd.extractors.transcript_paths import transcript_name
 from flowd.store.sources import Kept
+
+Seen = tuple[str, os.stat_result]
 
 
 class Difference(NamedTuple):
@@ -36,11 +39,11 @@ class Reconciler:
         seen = sessions = 0
         for directory in _directories(self._root):
             self._watcher.watch(directory)
-            for path, status in self._transcripts(directory):
-                seen += 1
-                kept = unseen.pop(path, None)
-                sessions += not (kept.is_subagent if kept else self._is_subagent(path))
-                if _differs(kept, status):
+            own, subagents = self._transcripts(directory)
+            sessions += len(own)
+            seen += len(own) + len(subagents)
+            for path, status in chain(own, subagents):
+                if _differs(unseen.pop(path, None), status):
                     found.append((status.st_mtime_ns, path))
         found.sort(reverse=True)
         return Difference([path for _, path in found], list(unseen), seen, sessions)
@@ -54,7 +57,7 @@ class Reconciler:
             return []
         if not self._watcher.watch(path) and not os.path.isdir(path):  # noqa: PTH112 hot path
             return []
-        found = self._transcripts(path) if len(parts) == 1 else self._subagents(path)
+        found = chain(*self._transcripts(path)) if len(parts) == 1 else self._subagents(path)
         return [entry for entry, status in found if _differs(known.by_path.get(entry), status)]
 
     def unheld(self, known: KnownFiles) -> list[str]:
@@ -70,10 +73,6 @@ class Reconciler:
         """Whether a new directory below ``projects/`` would be noticed without looking."""
         return not any(f"{self._root}/".startswith(f"{directory}/") for directory in self._watcher.unheld)
 
-    def _is_subagent(self, path: str) -> bool:
-        name = transcript_name(path[len(self._root) + 1 :])
-        return name is None or name.is_subagent
-
     def _forget_gone(self) -> None:
         for directory in list(self._watcher.unheld):
             if not os.path.isdir(directory):  # noqa: PTH112 hot path
@@ -87,19 +86,25 @@ class Reconciler:
         if directory != self._root and os.path.isdir(self._root):  # noqa: PTH112 it came while we looked
             self._watcher.watch(self._root)
 
-    def _transcripts(self, directory: str) -> Iterator[tuple[str, os.stat_result]]:
+    def _transcripts(self, directory: str) -> tuple[list[Seen], list[Seen]]:
+        """Return the transcripts of a project: those of its sessions, and those of their subagents."""
+        own: list[Seen] = []
+        subagents: list[Seen] = []
         for entry in _entries(directory):
+            name = entry.name
             try:
-                if entry.name.endswith(".jsonl"):
+                if name.endswith(".jsonl"):
                     status = entry.stat(follow_symlinks=False)
                     if stat.S_ISREG(status.st_mode):
-                        yield entry.path, status
+                        # Clients 2.0 put subagents beside the sessions.
+                        (subagents if name.startswith("agent-") else own).append((entry.path, status))
                 elif entry.is_dir(follow_symlinks=False):
-                    yield from self._subagents(entry.path)
+                    subagents.extend(self._subagents(entry.path))
             except OSError:  # gone between listing and looking: the next pass tells
                 continue
+        return own, subagents
 
-    def _subagents(self, session_dir: str) -> Iterator[tuple[str, os.stat_result]]:
+    def _subagents(self, session_dir: str) -> Iterator[Seen]:
         """Yield the subagent transcripts below a session's own directory, watching where they appear."""
         for directory, _, files in os.walk(session_dir):
             relative = directory[len(self._root) + 1 :].split("/")
