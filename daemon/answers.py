@@ -90,7 +90,7 @@ class Answers:
             reconcile_s=round(daemon.reader.progress.scan_s, 4),
             sessions_tracked=daemon.reader.progress.sessions,
             extractions_count=totals.get("facts", 0),
-            sessions=daemon.reader.recent.drawn(idle_after_s, self._gone()).as_json,  # type: ignore[arg-type]  # encoded already
+            sessions=daemon.reader.recent.lines(idle_after_s, self._gone()),  # type: ignore[arg-type]  # encoded already
             sinks=sinks,
             parts=parts,
             counts=_counts(totals, sinks, daemon.reader.progress.transcripts),

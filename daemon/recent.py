@@ -21,13 +21,12 @@ class Entry(NamedTuple):
 
 
 class Drawn(NamedTuple):
-    """The lines of some entries, and until when the clock cannot have changed them noticeably."""
+    """The lines of some entries as JSON, and until when the clock cannot have changed them noticeably."""
 
     shown: tuple[Entry, ...]
     idle_after_s: float
     until: float
-    lines: list[SessionLine]
-    as_json: msgspec.Raw
+    lines: msgspec.Raw
 
 
 class RecentSessions:
@@ -36,7 +35,7 @@ class RecentSessions:
     def __init__(self) -> None:
         self._entries: dict[str, Entry] = {}
         self._shown: tuple[Entry, ...] = ()
-        self._drawn = Drawn((), 0.0, 0.0, [], msgspec.Raw(b"[]"))
+        self._drawn = Drawn((), 0.0, 0.0, msgspec.Raw(b"[]"))
 
     def put(self, state: SessionState, lag_bytes: int, progress_at: float) -> None:
         """Take the newest state of a session."""
@@ -64,8 +63,8 @@ class RecentSessions:
         )
         return latest[-1] if latest else ""
 
-    def drawn(self, idle_after_s: float, gone: frozenset[str] = frozenset()) -> Drawn:
-        """Return the latest sessions, most recent first; drawn anew when one moved or time passed.
+    def lines(self, idle_after_s: float, gone: frozenset[str] = frozenset()) -> msgspec.Raw:
+        """Return the latest sessions as JSON, most recent first; drawn anew when one moved or time passed.
 
         *gone* are those whose client was killed.
         """
@@ -74,8 +73,8 @@ class RecentSessions:
             entries = sorted(shown, key=lambda entry: -latest_activity(entry.state))[:SESSIONS_SHOWN]
             lines = [_line(entry, idle_after_s, gone) for entry in entries]
             encoded = msgspec.Raw(msgspec.json.encode(lines))
-            drawn = self._drawn = Drawn(shown, idle_after_s, now + DRAWN_FOR_S, lines, encoded)
-        return drawn
+            drawn = self._drawn = Drawn(shown, idle_after_s, now + DRAWN_FOR_S, encoded)
+        return drawn.lines
 
 
 def _latest_first(item: tuple[str, Entry]) -> float:

@@ -91,8 +91,10 @@ class HandoffYaml:
         if is_new:
             intended = msgspec.structs.replace(intended, folder=folder_identity(state.project))
             self._handoffs.put(intended)
+            self._unnoted.pop(state.project, None)
+        else:
+            self._unnoted[state.project] = intended
         _remember(self._shown, state.project, intended)
-        self._unnoted[state.project] = intended
 
     def _shown_for(self, project: str) -> Shown:
         if project in self._unnoted:

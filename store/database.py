@@ -97,8 +97,9 @@ class Database:
             raise StoreError(f"core.db is {condition}: {self.path}", condition=condition, hint=hint)
         try:
             connection.execute("begin immediate")
-        except sqlite3.OperationalError:
-            self._refused_at = time.monotonic()
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY:
+                self._refused_at = time.monotonic()
             raise
 
     @contextmanager

@@ -5,10 +5,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from flowd.daemon.hints import Hints
 from flowd.daemon.reader import Reader
+from flowd.daemon.status import SessionLine
 from flowd.daemon.store_gate import StoreGate
 from flowd.daemon.watcher import NoWatcher
 from flowd.store.database import Database
@@ -38,6 +40,10 @@ class Following:
         )
         self.reader._load()
         self._settle()
+
+    def lines(self, idle_after_s: float) -> list[SessionLine]:
+        """Return the sessions that status would show."""
+        return msgspec.json.decode(self.reader.recent.lines(idle_after_s), type=list[SessionLine])
 
     def catch_up(self) -> None:
         """Compare everything with the disk and read what differs."""

@@ -126,7 +126,7 @@ def test_the_end_of_a_session_is_kept_and_shown(following: "Following") -> None:
     following.append(line(1))
     hook(following, "SessionEnd", reason="prompt_input_exit")
     assert len(checkpoints(following, "session-end")) == 1
-    (shown,) = following.reader.recent.drawn(idle_after_s=0).lines
+    (shown,) = following.lines(idle_after_s=0)
     assert shown.phase == "ended"
 
 

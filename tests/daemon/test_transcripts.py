@@ -166,10 +166,10 @@ def test_a_deleted_transcript_is_recorded_with_what_was_kept(following: "Followi
     following.look(following.transcript)
     (fact,) = following.facts("vanished")
     assert fact.body == TranscriptVanished(str(following.transcript), size, 3)
-    (shown,) = following.reader.recent.drawn(1800).lines
+    (shown,) = following.lines(1800)
     assert (shown.phase, shown.records) == ("vanished", 3)
     following.restart()
-    (shown,) = following.reader.recent.drawn(1800).lines
+    (shown,) = following.lines(1800)
     assert shown.phase == "vanished"
     assert troubles(following) == {"vanished": 1}
 
@@ -196,7 +196,7 @@ def test_a_deleted_transcript_that_comes_back_is_not_read_again(
     following.look(following.transcript)
     assert troubles(following) == {"vanished": 1, "returned": 1}
     assert following.counters["records"] == following.records_of() == 3 + more
-    (shown,) = following.reader.recent.drawn(0).lines
+    (shown,) = following.lines(0)
     assert shown.phase == "active"
     following.append(line(9))
     assert following.records_of() == 4 + more
@@ -283,7 +283,7 @@ def test_a_file_with_nothing_but_metadata_is_a_session_without_messages(followin
     following.append(
         b'{"type":"mode","mode":"default","sessionId":"s1"}\n{"type":"ai-title","aiTitle":"T"}\n'
     )
-    (shown,) = following.reader.recent.drawn(1800).lines
+    (shown,) = following.lines(1800)
     assert (shown.title, shown.records) == ("T", 2)
 
 
@@ -365,7 +365,7 @@ def test_a_subagents_file_belongs_to_its_parents_session(
     following.catch_up()
     assert following.reader.progress.sessions == 1
     assert following.reader.progress.transcripts == 2
-    assert len(following.reader.recent.drawn(1800).lines) == 1
+    assert len(following.lines(1800)) == 1
 
 
 def test_sidechain_records_inside_a_session_do_not_move_its_place(
@@ -376,7 +376,7 @@ def test_sidechain_records_inside_a_session_do_not_move_its_place(
     for directory in (project, other):
         (directory / ".git").mkdir(parents=True)
     following.append(line(1, cwd=str(project)) + line(2, cwd=str(other), isSidechain=True))
-    (shown,) = following.reader.recent.drawn(1800).lines
+    (shown,) = following.lines(1800)
     assert shown.project == str(project)
     assert following.records_of() == 2
 

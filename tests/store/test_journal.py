@@ -152,3 +152,17 @@ def test_who_asked_before_another_was_refused_does_not_wait_all_over_again(
     assert again.value.condition == "locked"
     database._refused_at -= 3600
     assert Journal(database).append(titled("b")) == 1
+
+
+def test_only_a_locked_core_db_is_given_up_for_those_who_wait(database: Database) -> None:
+    """Any other trouble is told at once, by its own name, to each who tries."""
+    full = sqlite3.OperationalError("database or disk is full")
+    full.sqlite_errorcode = sqlite3.SQLITE_FULL
+
+    class Disk(sqlite3.Connection):
+        def execute(self, *_: object) -> sqlite3.Cursor:
+            raise full
+
+    with pytest.raises(sqlite3.OperationalError):
+        database._begin(Disk(":memory:"), 0.0)
+    assert database._refused_at == 0.0
