@@ -4,7 +4,8 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -33,20 +34,26 @@ Prog = Callable[..., "subprocess.Popen[str]"]
 
 
 @pytest.fixture
-def prog(tmp_path: Path) -> Callable[..., "subprocess.Popen[str]"]:
-    """Starts a command whose one verb does *body*."""
+def prog(tmp_path: Path) -> Iterator[Prog]:
+    """Starts a command whose one verb does *body*; none outlives its test."""
+    with ExitStack() as started:
 
-    def start(body: str, *words: str) -> "subprocess.Popen[str]":
-        (tmp_path / "a_verb.py").write_text(VERB.format(body="    " + body.replace("\n", "\n    ")))
-        script = PROGRAM.format(folder=str(tmp_path))
-        return subprocess.Popen(
-            [sys.executable, "-c", script, *(words or ("verb",))],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+        def start(body: str, *words: str) -> "subprocess.Popen[str]":
+            (tmp_path / "a_verb.py").write_text(VERB.format(body="    " + body.replace("\n", "\n    ")))
+            script = PROGRAM.format(folder=str(tmp_path))
+            process = subprocess.Popen(
+                [sys.executable, "-c", script, *(words or ("verb",))],
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+                # Whoever runs the tests in the background ignores interrupts, and so would the command.
+                preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+            )
+            started.enter_context(process)
+            started.callback(process.kill)
+            return process
 
-    return start
+        yield start
 
 
 def ended(process: "subprocess.Popen[str]") -> tuple[int, str, str]:
