@@ -203,7 +203,9 @@ class SinkWorker:
         if key in self._aside:
             self._deliveries.release(self.name, key)
             self._aside.discard(key)
-        self.status = self.status._replace(delivered=self.status.delivered + 1, last_success_at=time.time())
+        self.status = self.status._replace(
+            delivered=self.status.delivered + 1, last_success_at=time.time(), detail=self._detail()
+        )
 
     def _postpone(self, key: str, error: Exception) -> None:
         self._note_error(error)
@@ -242,9 +244,12 @@ class SinkWorker:
             cursor=self._saved_cursor,
             quarantined=len(self._aside),
             retrying=self._outbox.retrying,
-            # Few sinks have more to tell than what was delivered and what failed.
-            detail=getattr(self._sink, "detail", ""),
+            detail=self._detail(),
         )
+
+    def _detail(self) -> str:
+        """Return what few sinks have to tell beside what was delivered and what failed."""
+        return str(getattr(self._sink, "detail", ""))
 
     def _note_error(self, error: Exception) -> None:
         self.status = self.status._replace(last_error=str(error), last_error_at=time.time())
