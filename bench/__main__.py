@@ -9,7 +9,7 @@ from functools import partial
 
 from bench import catch_up, extraction, hooks, knowledge, latency, live_sessions, resting, status_round_trip
 from bench.table import Row, render
-from flowd.config.progress import Progress
+from flowd.system.progress import Progress
 
 Measure = Callable[..., list[Row]]
 

@@ -12,7 +12,7 @@ from bench.measure import peak_mb, run_measured, spread
 from bench.table import Row
 from bench.transcripts import conversation, lay_out
 from bench.world import World
-from flowd.config.progress import Progress
+from flowd.system.progress import Progress
 
 MEGABYTES, QUICK_MEGABYTES = 300, 60
 ROUNDS, QUICK_ROUNDS = 3, 2
@@ -26,8 +26,8 @@ INSTALL_DEADLINE_S = 60
 # Started as `python -c`: what must be done at the least to know what the lines say.
 _FLOOR_PROGRAM = """
 import os, sys
-from flowd.daemon.tailer import LineReader
-from flowd.extractors.records import decode_lines
+from flowd.daemon.reading.tailer import LineReader
+from flowd.extractors.transcript.records import decode_lines
 from flowd.store.sources import Source
 reader = LineReader()
 for directory, _, files in os.walk(sys.argv[1]):

@@ -11,10 +11,10 @@ import msgspec
 from bench.measure import spread
 from bench.table import Row, ratio_row, render
 from bench.transcripts import conversation
-from flowd.config.progress import Progress
-from flowd.extractors.protocol import Place
-from flowd.extractors.records import Decoded, decode_lines
-from flowd.extractors.session import SessionMemory
+from flowd.extractors.transcript.protocol import Place
+from flowd.extractors.transcript.records import Decoded, decode_lines
+from flowd.extractors.transcript.session import SessionMemory
+from flowd.system.progress import Progress
 
 ROUNDS, QUICK_ROUNDS = 15, 5
 SESSIONS, SESSION_BYTES = 12, 1_000_000

@@ -10,8 +10,8 @@ from bench.measure import Spread, spread
 from bench.table import Row, limit_row, ratio_row
 from bench.transcripts import Laid, conversation, lay_out
 from bench.world import World
-from flowd.cli.hook_command import hook_program
-from flowd.config.progress import Progress
+from flowd.hooks.command import hook_program
+from flowd.system.progress import Progress
 
 ROUNDS, QUICK_ROUNDS = 50, 20
 TRANSCRIPT_BYTES = 200_000

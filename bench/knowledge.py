@@ -8,15 +8,14 @@ from pathlib import Path
 
 from bench.measure import spread
 from bench.table import Row, limit_row
-from flowd.config.progress import Progress
-from flowd.handoff.block import Block, FoundBlock, Gotcha, Level, Pattern, Task
-from flowd.handoff.block_find import blocks_in_markdown
-from flowd.handoff.block_ids import digest, stable_id
+from flowd.handoff.block.find import blocks_in_markdown
+from flowd.model.block import Block, FoundBlock, Gotcha, Level, Pattern, Task, digest, stable_id
 from flowd.store.database import Database
-from flowd.store.knowledge import Provenance
-from flowd.store.knowledge_blocks import keep_block
-from flowd.store.knowledge_search import Query, search
+from flowd.store.knowledge.blocks import keep_block
+from flowd.store.knowledge.graph import Provenance
+from flowd.store.knowledge.search import Query, search
 from flowd.store.migrations import migrate
+from flowd.system.progress import Progress
 
 NODES, QUICK_NODES = 100_000, 20_000
 PER_BLOCK = 10

@@ -14,7 +14,7 @@ from bench.measure import Spread, spread
 from bench.table import Row, limit_row, ratio_row
 from bench.transcripts import Laid, conversation, lay_out, line, made_out_to
 from bench.world import World
-from flowd.config.progress import Progress
+from flowd.system.progress import Progress
 
 PROJECTS = 100
 ROUNDS, QUICK_ROUNDS = 400, 120

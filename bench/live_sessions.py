@@ -10,7 +10,7 @@ from bench.measure import spread, usage_of
 from bench.table import Row, ratio_row
 from bench.transcripts import Laid, conversation, lay_out, line, made_out_to
 from bench.world import World
-from flowd.config.progress import Progress
+from flowd.system.progress import Progress
 
 SESSIONS, LINES_A_SECOND = 200, 20
 WINDOW_S, QUICK_WINDOW_S = 5, 3
@@ -21,7 +21,7 @@ FLOOR = "raw inotify + read + decode of the same lines in one loop, nothing kept
 _FLOOR_PROGRAM = """
 import os, sys
 from bench.inotify import IN_MODIFY, Inotify
-from flowd.extractors.records import decode_lines
+from flowd.extractors.transcript.records import decode_lines
 watched, directories, offsets = Inotify(), {}, {}
 buffer = bytearray(1 << 20)
 for directory, _, files in os.walk(sys.argv[1]):

@@ -9,7 +9,7 @@ from bench.measure import Spread, rss_mb, spread, usage_of, uss_mb
 from bench.table import Row, limit_row, ratio_row
 from bench.transcripts import conversation, folder_of, made_out_to, make_project, session_name, set_age
 from bench.world import World
-from flowd.config.progress import Progress
+from flowd.system.progress import Progress
 
 PROJECTS, SESSIONS, WITH_SUBAGENT = 200, 48, 2
 IDLE_S, QUICK_IDLE_S = 20, 8

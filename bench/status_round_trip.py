@@ -12,7 +12,7 @@ from bench.measure import Spread, spread
 from bench.table import Row, limit_row, ratio_row
 from bench.transcripts import conversation, lay_out
 from bench.world import World
-from flowd.config.progress import Progress
+from flowd.system.progress import Progress
 
 SESSIONS = 60
 ROUNDS, QUICK_ROUNDS = 2000, 500

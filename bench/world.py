@@ -11,8 +11,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from flowd.config.errors import NotRunningError
-from flowd.daemon.control_client import ask
+from flowd.actions.daemon_client import ask
+from flowd.system.errors import NotRunningError
 
 ANSWER_DEADLINE_S = 30.0
 STOP_DEADLINE_S = 10.0

@@ -3,13 +3,62 @@
 import hmac
 import logging
 import math
-from collections.abc import Iterable
+import time
+from collections.abc import Callable, Iterable
+from urllib.parse import urlsplit
 
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from flowd.bridge.addresses import Addresses
-from flowd.bridge.bucket import Bucket
+LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
+
+
+class Addresses:
+    """The names under which the server may be called."""
+
+    def __init__(self, bound: str, allowed: tuple[str, ...] = ()) -> None:
+        """Accept the loopback names, the address bound to, and the names that the person *allowed*."""
+        wildcard = bound in ("0.0.0.0", "::", "")  # noqa: S104 compared with, not bound to
+        self._names = LOOPBACK | {name.lower() for name in allowed} | (set() if wildcard else {bound.lower()})
+
+    def is_host(self, header: str) -> bool:
+        """Say whether a request with this Host header was meant for us."""
+        return self._known(f"//{header}")
+
+    def is_origin(self, header: str) -> bool:
+        """Say whether a page of this origin may call us."""
+        return header.lower().startswith(("http://", "https://")) and self._known(header)
+
+    def _known(self, url: str) -> bool:
+        try:
+            parts = urlsplit(url)
+            _ = parts.port
+        except ValueError:
+            return False
+        only_a_name = not (parts.path or parts.query or parts.fragment or parts.username or parts.password)
+        return only_a_name and parts.hostname in self._names
+
+
+class Bucket:
+    """Holds a minute's worth of requests and refills evenly."""
+
+    def __init__(self, per_minute: int, clock: Callable[[], float] = time.monotonic) -> None:
+        self._most = float(per_minute)
+        self._left = float(per_minute)
+        self._clock = clock
+        self._filled_at = clock()
+
+    def take(self) -> float:
+        """Take one request out and return 0, or return after how many seconds there will be one."""
+        now = self._clock()
+        refill = (now - self._filled_at) * self._most / 60
+        self._left = min(self._most, self._left + refill)
+        self._filled_at = now
+        if self._left >= 1:
+            self._left -= 1
+            return 0.0
+        return (1 - self._left) * 60 / self._most
+
 
 OPEN_PATHS = frozenset({"/healthz"})
 

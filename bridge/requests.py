@@ -2,7 +2,7 @@
 
 import msgspec
 
-from flowd.store.thread_records import (
+from flowd.store.threads.records import (
     CLIENTS,
     ENTRY_TYPES,
     Added,
@@ -12,9 +12,9 @@ from flowd.store.thread_records import (
     EntryType,
     Marked,
     Retrieved,
+    ThreadError,
 )
-from flowd.store.thread_words import ThreadError
-from flowd.store.threads import Threads
+from flowd.store.threads.threads import Threads
 
 Result = Created | Retrieved | Added | Marked | Closed
 

@@ -22,8 +22,8 @@ from mcp.types import (
 from flowd import __version__
 from flowd.bridge.requests import Request, Result, parse
 from flowd.bridge.tools import INSTRUCTIONS, TOOLS
-from flowd.config.errors import FlowdError
-from flowd.store.threads import Threads
+from flowd.store.threads.threads import Threads
+from flowd.system.errors import FlowdError
 
 NOTE_FOR_CODE = (
     'as_client was left out, so this call counted as "chat". You seem to be Claude Code: '

@@ -13,7 +13,7 @@ from mcp.types import INVALID_REQUEST, PARSE_ERROR, ErrorData, JSONRPCError
 from pydantic import ValidationError
 
 from flowd.bridge.server import ThreadServer
-from flowd.store.threads import Threads
+from flowd.store.threads.threads import Threads
 
 # Claude Code sets this for what it starts.
 CODE_VARIABLE = "CLAUDECODE"

@@ -5,8 +5,8 @@ import secrets
 import stat
 from pathlib import Path
 
-from flowd.config.errors import FlowdError
 from flowd.config.paths import make_private_dir
+from flowd.system.errors import FlowdError
 
 TOKEN_BYTES = 32
 LONGEST_FILE = 1024

@@ -8,8 +8,8 @@ from typing import Annotated, Any, Literal, get_type_hints
 
 import msgspec
 
-from flowd.config.errors import SettingsError
-from flowd.config.triggers import AutomaticTrigger, Trigger
+from flowd.model.triggers import AutomaticTrigger, Trigger
+from flowd.system.errors import SettingsError
 
 Positive = Annotated[float, msgspec.Meta(gt=0)]
 Patterns = Annotated[tuple[str, ...], msgspec.Meta(description="regular expressions")]

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from flowd.config.environment import scrubbed_environment
-from flowd.config.errors import FlowdError
 from flowd.config.logs import log
-from flowd.daemon import lifeline
+from flowd.daemon import child as lifeline
+from flowd.system.errors import FlowdError
+from flowd.system.processes import scrubbed_environment
 
 STOP_DEADLINE_S = 2.0
 
@@ -83,3 +83,21 @@ class Child:
         assert self._process is not None
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, signal.SIGKILL)
+
+
+VARIABLE = "FLOWD_LIFELINE"
+
+
+def follow_parent() -> None:
+    """End this process (SIGTERM) when the daemon that started it is gone; do nothing without one."""
+    descriptor = os.environ.pop(VARIABLE, "")
+    if descriptor.isdigit():
+        threading.Thread(target=_wait, args=(int(descriptor),), name="lifeline", daemon=True).start()
+
+
+def _wait(descriptor: int) -> None:
+    try:
+        os.read(descriptor, 1)
+    except OSError:
+        return
+    os.kill(os.getpid(), signal.SIGTERM)

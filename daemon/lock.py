@@ -7,21 +7,13 @@ from pathlib import Path
 
 import msgspec
 
-from flowd.config.errors import FlowdError
-from flowd.config.paths import Paths, make_private_dir
+from flowd.actions.daemon_client import Holder, read_holder
+from flowd.config.paths import make_private_dir
+from flowd.system.errors import FlowdError
 
 # Whoever asks "who runs?" holds a shared lock for an instant; that instant must not refuse a start.
 PROBE_S = 0.2
 LOOK_S = 0.01
-
-
-class Holder(msgspec.Struct, frozen=True):
-    """Who holds the lock, as it wrote about itself."""
-
-    pid: int
-    version: str
-    socket: str
-    started_at: float
 
 
 class AlreadyRunningError(FlowdError):
@@ -60,35 +52,6 @@ class InstanceLock:
             os.ftruncate(self._descriptor, 0)
             os.close(self._descriptor)
             self._descriptor = -1
-
-
-def running_holder(path: Path) -> Holder | None:
-    """Return who holds the lock at *path* right now, or None when nobody does."""
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    except OSError:
-        return None
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return read_holder(path)
-    finally:
-        os.close(descriptor)
-    return None
-
-
-def control_socket(paths: Paths) -> Path:
-    """Return where the running daemon listens, whatever environment it was started in."""
-    holder = read_holder(paths.lock)
-    return Path(holder.socket) if holder else paths.socket
-
-
-def read_holder(path: Path) -> Holder | None:
-    """Return what the lock file says about its holder, if it says anything."""
-    try:
-        return msgspec.json.decode(path.read_bytes(), type=Holder)
-    except (OSError, msgspec.DecodeError):
-        return None
 
 
 def _take(descriptor: int) -> bool:

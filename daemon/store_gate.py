@@ -3,11 +3,11 @@
 import random
 import threading
 
-from flowd.config.errors import StoreError
 from flowd.config.logs import log
-from flowd.daemon.hints import Hints
+from flowd.daemon.reading.queue import Hints
 from flowd.store.database import Database
 from flowd.store.schema import ensure_current, note_recovery
+from flowd.system.errors import StoreError
 
 FIRST_WAIT_S = 0.5
 LONGEST_WAIT_S = 60.0

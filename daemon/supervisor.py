@@ -10,35 +10,35 @@ from functools import partial
 from types import FrameType
 
 from flowd import __version__
-from flowd.config.errors import SettingsError
+from flowd.actions.daemon_client import Holder
 from flowd.config.live import LiveSettings
 from flowd.config.logs import log, set_level
 from flowd.config.paths import Paths, claude_config_dir
-from flowd.daemon import heap
-from flowd.daemon.answers import Answers
+from flowd.daemon import memory as heap
 from flowd.daemon.child import Child
-from flowd.daemon.clocks import TICK_S, Clocks
-from flowd.daemon.control import ControlServer
-from flowd.daemon.dispatcher import Dispatcher
-from flowd.daemon.hints import Hints
-from flowd.daemon.hook_desk import HookDesk
-from flowd.daemon.idle import IdleWatch
-from flowd.daemon.lock import Holder, InstanceLock
-from flowd.daemon.parts import Part, Runnable
-from flowd.daemon.reader import Reader
-from flowd.daemon.service_manager import notify, watchdog_interval_s
-from flowd.daemon.sink_worker import SinkWorker
-from flowd.daemon.spool import Spool
+from flowd.daemon.clocks import TICK_S, Clocks, IdleWatch
+from flowd.daemon.control.handlers import Answers
+from flowd.daemon.control.server import ControlServer
+from flowd.daemon.delivery.dispatcher import Dispatcher
+from flowd.daemon.delivery.sink_worker import SinkWorker
+from flowd.daemon.hooks.handler import HookDesk
+from flowd.daemon.hooks.spool import Spool
+from flowd.daemon.lock import InstanceLock
+from flowd.daemon.reading.queue import Hints
+from flowd.daemon.reading.reader import Reader
+from flowd.daemon.reading.watcher import Watcher, make_watcher
+from flowd.daemon.sd_notify import notify, watchdog_interval_s
 from flowd.daemon.store_gate import StoreGate
-from flowd.daemon.watcher import Watcher, make_watcher
-from flowd.handoff.contract_place import handoffs_dir
-from flowd.handoff.redaction import use_patterns
+from flowd.daemon.supervised_thread import Part, Runnable
+from flowd.handoff.markdown.directory import handoffs_dir
+from flowd.redaction.redactor import use_patterns
 from flowd.sinks.protocol import Sink
 from flowd.sinks.registry import make_sinks
-from flowd.sinks.short_program import end_programs, running_programs
 from flowd.store.database import Database
 from flowd.store.idle import Pause
 from flowd.store.journal import Journal
+from flowd.system.errors import SettingsError
+from flowd.system.processes import end_programs, running_programs
 
 LAST_JOIN_S = 0.5
 INBOX_SLICE_S = 0.02

@@ -1,14 +1,14 @@
 """The documents flowd keeps: handoff.yaml with the functions of its specification, and redaction."""
 
 from flowd.handoff.errors import HandoffError, HandoffValidationError
-from flowd.handoff.project import find_project_root
-from flowd.handoff.yaml_file import (
+from flowd.handoff.yaml.api import (
     clear_handoff,
     get_handoff_path,
     load_handoff,
     save_handoff,
     update_handoff,
 )
+from flowd.workspace.project import find_project_root
 
 __all__ = [
     "HandoffError",

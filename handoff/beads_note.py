@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from flowd.handoff.redaction import redact
+from flowd.redaction.redactor import redact
 
 # What bd shows is read by people and models: a longer line helps neither.
 LINE_BYTES = 4000

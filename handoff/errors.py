@@ -4,7 +4,7 @@ import errno
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from flowd.config.errors import FlowdError
+from flowd.system.errors import FlowdError
 
 _REFUSED = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
 
@@ -50,3 +50,12 @@ def told_plainly(action: str, path: object) -> Iterator[None]:
             hint = "check who owns it and its mode, then try again"
             raise HandoffPermissionError(f"Permission denied {action} {path}: {reason}", hint=hint) from error
         raise HandoffDiskError(f"Failed {action} {path}: {reason}") from error
+
+
+def warn(event: str, **fields: object) -> None:
+    """Log *event* as a warning: something is wrong, nothing is lost."""
+    # Imported here: hooks import this package too, and must not pay for what they rarely use.
+    import logging
+
+    text = " ".join(f"{name}={value!r}" for name, value in fields.items())
+    logging.getLogger("flowd.handoff").warning("%s %s", event, text)

@@ -4,7 +4,7 @@ import hashlib
 import re
 from typing import Literal, NamedTuple
 
-from flowd.handoff.redaction import redact
+from flowd.redaction.redactor import redact
 
 SUBJECT_CHARACTERS = 80
 THREAD_CHARACTERS = 128

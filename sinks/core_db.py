@@ -4,8 +4,9 @@ import sqlite3
 
 import msgspec
 
+from flowd.model.facts import Fact, StateChanged
+from flowd.model.session import SessionState
 from flowd.store.database import Database
-from flowd.store.facts import Fact, SessionState, StateChanged
 
 _UPSERT = """
 insert into flow_sessions (session_id, project, repository, worktree, branch, title, client, started_at,

@@ -10,13 +10,14 @@ import msgspec
 
 from flowd.config.live import LiveSettings
 from flowd.handoff.errors import UnsafeHandoffError
-from flowd.handoff.merging import Merged, merge_into_file
-from flowd.handoff.project import FOLDER
+from flowd.handoff.yaml.merge import Merged, merge_into_file
+from flowd.model.facts import Checkpointed, Fact, StateChanged
+from flowd.model.session import SessionState, latest_activity
 from flowd.sinks.protocol import RefusedError
 from flowd.store.database import Database
-from flowd.store.facts import Checkpointed, Fact, SessionState, StateChanged, latest_activity
-from flowd.store.shown import Shown, ShownHandoffs, folder_identity
-from flowd.store.words import GUARDED
+from flowd.store.handoff_yaml_state import Shown, ShownHandoffs, folder_identity
+from flowd.store.user_fields import GUARDED
+from flowd.workspace.project import FOLDER
 
 ORDER = ("goal", "status", "now", "hypothesis", "outcome", "files", "branch", "timestamp", "session_id")
 FILES_SHOWN = 20

@@ -3,8 +3,9 @@
 import os
 from contextlib import suppress
 
+from flowd.model.facts import Fact, StateChanged
+from flowd.model.session import latest_activity
 from flowd.store.database import Database
-from flowd.store.facts import Fact, StateChanged, latest_activity
 from flowd.store.idle import IdleTable, Pause
 
 CONDUCTOR = "conductor"

@@ -2,12 +2,13 @@
 
 import sqlite3
 
-from flowd.config.errors import StoreError
+from flowd.model.facts import BlockFound, Fact, StateChanged
+from flowd.model.session import SessionState
 from flowd.store.database import Database
-from flowd.store.facts import BlockFound, Fact, SessionState, StateChanged
-from flowd.store.knowledge import Provenance
-from flowd.store.knowledge_blocks import keep_block
-from flowd.store.knowledge_insights import findings_digest, keep_insights
+from flowd.store.knowledge.blocks import keep_block
+from flowd.store.knowledge.graph import Provenance
+from flowd.store.knowledge.insights import findings_digest, keep_insights
+from flowd.system.errors import StoreError
 
 SESSIONS_REMEMBERED = 2000
 # A transaction is for many sessions, since each costs; but others want their turn at writing too.

@@ -2,8 +2,8 @@
 
 from typing import Protocol
 
-from flowd.config.errors import FlowdError
-from flowd.store.facts import Fact
+from flowd.model.facts import Fact
+from flowd.system.errors import FlowdError
 
 
 class RefusedError(FlowdError):

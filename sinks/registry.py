@@ -1,16 +1,15 @@
 """The sinks, made once for the daemon. A new one is one file, one line here, one test file."""
 
 from flowd.config.live import LiveSettings
-from flowd.sinks.agent_mail import AgentMailSink
-from flowd.sinks.beads import Beads
+from flowd.sinks.agent_mail.sink import AgentMailSink
+from flowd.sinks.beads.sink import Beads
 from flowd.sinks.core_db import CoreDb
-from flowd.sinks.handoff_index import HandoffIndex
-from flowd.sinks.handoff_markdown import HandoffMarkdown
+from flowd.sinks.handoff_markdown.sink import HandoffIndex, HandoffMarkdown
 from flowd.sinks.handoff_yaml import HandoffYaml
 from flowd.sinks.idle_timer import IdleTimer
 from flowd.sinks.knowledge import Knowledge
 from flowd.sinks.protocol import Sink
-from flowd.sinks.track import TrackHandoffs
+from flowd.sinks.track.sink import TrackHandoffs
 from flowd.store.database import Database
 
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from flowd.config.errors import StoreError
+from flowd.system.errors import StoreError
 
 BUSY_TIMEOUT_MS = 5000
 CACHE_KB = 512

@@ -4,8 +4,8 @@ import time
 
 import msgspec
 
+from flowd.model.facts import Fact
 from flowd.store.database import Database
-from flowd.store.facts import Fact
 from flowd.store.journal import body_from_text, body_text
 
 

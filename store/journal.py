@@ -7,8 +7,9 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
+from flowd.model.facts import REPLACING, Body, Fact, StateChanged
+from flowd.model.session import SessionState
 from flowd.store.database import Database
-from flowd.store.facts import REPLACING, Body, Fact, SessionState, StateChanged
 from flowd.store.sources import Kept, Source, load_sources, store_source
 
 _encode_body = msgspec.json.Encoder().encode

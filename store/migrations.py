@@ -12,11 +12,11 @@ from pathlib import Path
 from sqlite_utils import Database as Tables
 from sqlite_utils.migrations import Migrations
 
-from flowd.config.errors import StoreError
-from flowd.config.progress import Progress
 from flowd.store import schema
 from flowd.store.database import Database
-from flowd.store.knowledge_schema import create_knowledge, index_changed_words
+from flowd.store.knowledge.schema import create_knowledge, index_changed_words
+from flowd.system.errors import StoreError
+from flowd.system.progress import Progress
 
 BACKUPS_KEPT = 3
 PAGES_AT_ONCE = 1000

@@ -6,8 +6,8 @@ import sys
 from datetime import datetime
 from pathlib import Path
 
-from flowd.config.errors import StoreError
 from flowd.store.database import Database
+from flowd.system.errors import StoreError
 
 MIGRATION_SET = "flowd"
 MIGRATIONS_TABLE = "flow_migrations"

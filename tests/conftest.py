@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-from flowd.config.errors import NotRunningError
+from flowd.actions.daemon_client import ask
 from flowd.config.paths import Paths, resolve_paths
-from flowd.daemon.control_client import ask
+from flowd.system.errors import NotRunningError
 
 # No test is timed: speed is measured by `make bench`, and machines are shared.
 settings.register_profile("untimed", deadline=None)

@@ -59,7 +59,7 @@ def test_python_daemon_is_imported_in_one_module_only() -> None:
 def test_a_planted_type_error_is_found(copy: Path) -> None:
     """mypy reads the folders through the links, at their real names."""
     planted = copy / "daemon" / "planted.py"
-    planted.write_text('"""Planted."""\n\nfrom flowd.daemon.hints import Hints\n\nHints().put(1)\n')
+    planted.write_text('"""Planted."""\n\nfrom flowd.daemon.reading.queue import Hints\n\nHints().put(1)\n')
     try:
         found = run(copy, str(BIN / "mypy"), "src/flowd/daemon/planted.py")
     finally:
@@ -70,11 +70,11 @@ def test_a_planted_type_error_is_found(copy: Path) -> None:
 
 def test_a_planted_upward_import_is_found(copy: Path) -> None:
     planted = copy / "store" / "planted.py"
-    planted.write_text('"""Planted."""\n\nfrom flowd.daemon import hints as hints\n')
+    planted.write_text('"""Planted."""\n\nfrom flowd.daemon.reading import queue as queue\n')
     try:
         found = run(copy, str(BIN / "lint-imports"), "--no-cache")
     finally:
         planted.unlink()
     assert found.returncode == 1, found.stdout + found.stderr
     assert "Imports point downwards only BROKEN" in found.stdout
-    assert "flowd.store.planted -> flowd.daemon.hints" in found.stdout
+    assert "flowd.store.planted -> flowd.daemon.reading.queue" in found.stdout

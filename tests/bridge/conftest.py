@@ -13,7 +13,7 @@ import pytest
 
 from flowd.store.database import Database
 from flowd.store.migrations import migrate
-from flowd.store.threads import Threads
+from flowd.store.threads.threads import Threads
 
 FLOWD = [sys.executable, "-m", "flowd"]
 DEADLINE_S = 60

@@ -2,7 +2,7 @@
 
 import pytest
 
-from flowd.bridge.addresses import Addresses
+from flowd.bridge.guard import Addresses
 
 OURS = Addresses("127.0.0.1", ("threads.example.org",))
 

@@ -4,9 +4,7 @@ from typing import Any
 
 import anyio
 
-from flowd.bridge.addresses import Addresses
-from flowd.bridge.bucket import Bucket
-from flowd.bridge.guard import Guard
+from flowd.bridge.guard import Addresses, Bucket, Guard
 
 
 class Clock:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from flowd.store.threads import Threads
+from flowd.store.threads.threads import Threads
 
 INITIALIZE = {
     "jsonrpc": "2.0",

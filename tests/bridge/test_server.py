@@ -12,7 +12,7 @@ from mcp import Client, MCPError
 from mcp.types import CallToolResult, Implementation, TextContent, Tool
 
 from flowd.bridge.server import NOTE_FOR_CODE, ThreadServer
-from flowd.store.threads import Threads
+from flowd.store.threads.threads import Threads
 
 CODE = Implementation(name="claude-code", version="2.1.326")
 MODES = ["legacy", "auto"]

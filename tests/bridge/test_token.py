@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from flowd.bridge.token import load_token, token_file
-from flowd.config.errors import FlowdError
+from flowd.system.errors import FlowdError
 
 
 def test_a_token_is_made_on_first_use_for_the_owner_only(tmp_path: Path) -> None:

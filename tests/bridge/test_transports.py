@@ -15,7 +15,7 @@ from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 from mcp.types import TextContent
 
-from flowd.store.threads import Threads
+from flowd.store.threads.threads import Threads
 
 FLOWD = [sys.executable, "-m", "flowd"]
 DEADLINE_S = 60

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from flowd.cli import block
-from flowd.config.errors import FlowdError
+from flowd.cli.flow import block
+from flowd.system.errors import FlowdError
 
 VALID = "# Task 1: Till\n\n## Handoff\n\n```yaml\noutcome: completed\ngotchas: []\n```\n"
 INVALID = VALID.replace("outcome: completed", "outcome: partial").replace("gotchas: []", "lines: 3")
@@ -139,7 +139,9 @@ def test_the_migration_for_programs_has_block_and_doubts(
 
 def test_the_schema_is_printed_as_published(capsys: pytest.CaptureFixture[str]) -> None:
     assert flow("schema") == 0
-    published = resources.files("flowd.handoff").joinpath("block.schema.json").read_text(encoding="utf-8")
+    published = (
+        resources.files("flowd.handoff.block").joinpath("block.schema.json").read_text(encoding="utf-8")
+    )
     assert capsys.readouterr().out == published
     assert json.loads(published)["required"] == ["outcome"]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from flowd.cli import flow, flowd
-from flowd.cli.completion_words import words_of
+from flowd.cli.completion import words_of
 from flowd.cli.flowd import main
 
 DEADLINE_S = 60

@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from flowd.cli.flowd import main
-from flowd.cli.tables import WIDTH
+from flowd.cli.output import WIDTH
 from flowd.config.paths import resolve_paths
 
 

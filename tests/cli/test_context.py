@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from flowd.cli import context
-from flowd.cli.local_store import open_store
-from flowd.config.errors import FlowdError
-from flowd.handoff.block_find import blocks_in_markdown
-from flowd.store.knowledge import Provenance
-from flowd.store.knowledge_blocks import keep_block
+from flowd.actions.context import open_store
+from flowd.cli.flow import context
+from flowd.handoff.block.find import blocks_in_markdown
+from flowd.store.knowledge.blocks import keep_block
+from flowd.store.knowledge.graph import Provenance
+from flowd.system.errors import FlowdError
 
 
 @pytest.fixture(autouse=True)

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from flowd.cli.doctor import CHECKS, line
-from flowd.cli.doctor_daemon import check_health, check_lock, check_socket, check_versions
-from flowd.cli.doctor_finding import Finding, open_case
+from flowd.cli.flowd.doctor import CHECKS, line
+from flowd.cli.flowd.doctor.daemon import check_health, check_lock, check_socket, check_versions
+from flowd.cli.flowd.doctor.finding import Finding, open_case
 from flowd.config.paths import resolve_paths
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def test_a_place_that_may_not_be_looked_at_is_one_trouble_among_the_findings(
     def refuse(_: object) -> None:
         raise PermissionError(13, "Permission denied", "/data")
 
-    monkeypatch.setattr("flowd.cli.doctor_files.shutil.disk_usage", refuse)
+    monkeypatch.setattr("flowd.cli.flowd.doctor.files.shutil.disk_usage", refuse)
     assert main(["doctor"]) == 1
     shown = capsys.readouterr().out
     assert "trouble  disk         cannot be checked: [Errno 13] Permission denied: '/data'" in shown
@@ -84,7 +84,7 @@ def test_a_place_that_may_not_be_looked_at_is_one_trouble_among_the_findings(
 def test_a_daemon_that_does_not_answer_is_told_from_one_that_does_not_run(
     daemon_home: "DaemonHome", monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("flowd.cli.doctor_finding.ASK_DEADLINE_S", 0.1)
+    monkeypatch.setattr("flowd.cli.flowd.doctor.finding.ASK_DEADLINE_S", 0.1)
     process = daemon_home.start()
     process.send_signal(signal.SIGSTOP)
     os.waitpid(process.pid, os.WUNTRACED)

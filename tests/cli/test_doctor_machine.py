@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from flowd.cli.doctor_daemon import check_config
-from flowd.cli.doctor_files import check_disk, check_permissions
-from flowd.cli.doctor_finding import Case, open_case
-from flowd.cli.doctor_service import check_hooks, check_service
-from flowd.cli.doctor_system import check_bd, check_claude, check_git, check_watches
+from flowd.actions.daemon_client import Holder
 from flowd.cli.flowd import main
-from flowd.cli.hook_command import hook_entries
-from flowd.cli.hook_settings import with_hooks
-from flowd.cli.manager import manager_for
-from flowd.cli.program import this_program
+from flowd.cli.flowd.doctor.daemon import check_config
+from flowd.cli.flowd.doctor.files import check_disk, check_permissions
+from flowd.cli.flowd.doctor.finding import Case, open_case
+from flowd.cli.flowd.doctor.service import check_hooks, check_service
+from flowd.cli.flowd.doctor.system import check_bd, check_claude, check_git, check_watches
+from flowd.cli.flowd.install.hooks import with_hooks
+from flowd.cli.flowd.install.program import this_program
+from flowd.cli.flowd.manager.manager import manager_for
 from flowd.config.paths import Paths, resolve_paths
-from flowd.daemon.lock import Holder
+from flowd.hooks.command import hook_entries
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Managers
@@ -55,7 +55,7 @@ def test_files_and_directories_that_others_may_read_are_named_with_the_command()
 
 @pytest.mark.parametrize(("free", "level"), [(10**12, "ok"), (5 * 10**8, "warning"), (10**6, "trouble")])
 def test_little_disk_space_is_said_in_time(free: int, level: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("flowd.cli.doctor_files.shutil.disk_usage", lambda _: Usage(10**13, 0, free))
+    monkeypatch.setattr("flowd.cli.flowd.doctor.files.shutil.disk_usage", lambda _: Usage(10**13, 0, free))
     assert check_disk(case()).level == level
 
 
@@ -83,7 +83,7 @@ def test_too_few_watches_are_said_with_the_command(
 ) -> None:
     write(tmp_path / "limits" / "max_user_watches", f"{watches}\n")
     write(tmp_path / "limits" / "max_user_instances", f"{instances}\n")
-    monkeypatch.setattr("flowd.cli.doctor_system.LIMITS", tmp_path / "limits")
+    monkeypatch.setattr("flowd.cli.flowd.doctor.system.LIMITS", tmp_path / "limits")
     for number in range(4):
         (tmp_path / "claude" / "projects" / str(number)).mkdir(parents=True)
     found = check_watches(case(claude_dir=tmp_path / "claude"))

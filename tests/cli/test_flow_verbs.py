@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from flowd.actions.context import open_store
 from flowd.cli.flow import main
-from flowd.cli.local_store import open_store
-from flowd.handoff.yaml_file import load_handoff, save_handoff
-from flowd.store.facts import Checkpointed, SessionState, state_fact
+from flowd.handoff.yaml.api import load_handoff, save_handoff
+from flowd.model.facts import Checkpointed, state_fact
+from flowd.model.session import SessionState
 from flowd.store.journal import Journal
 
 

@@ -16,12 +16,12 @@ DEADLINE_S = 60
 PROGRAM = """
 import sys
 sys.path.insert(0, {folder!r})
-from flowd.cli.funnel import run_command
+from flowd.cli.main import run_command
 raise SystemExit(run_command("prog", "About.", "examples:", {{"verb": "a_verb"}}, None))
 """
 VERB = """
 import sys, time
-from flowd.config.errors import FlowdError
+from flowd.system.errors import FlowdError
 
 def add_parser(subparsers):
     subparsers.add_parser("verb", help="does it").set_defaults(run=run)

@@ -9,12 +9,13 @@ from typing import Any
 
 import pytest
 
+from flowd.actions.context import open_store
 from flowd.cli.flow import main
-from flowd.cli.local_store import open_store
-from flowd.handoff.contract import SIGNAL
-from flowd.handoff.contract_reading import read_document_file
-from flowd.handoff.encoding import directory_name, encode_path_v1
-from flowd.store.facts import SessionState, state_fact
+from flowd.handoff.markdown.directory import directory_name, encode_path_v1
+from flowd.handoff.markdown.document import SIGNAL
+from flowd.handoff.markdown.parse import read_document_file
+from flowd.model.facts import state_fact
+from flowd.model.session import SessionState
 from flowd.store.journal import Journal
 
 SESSION = "0b5e4c1a-0000-4000-8000-000000000001"

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from flowd.cli.flow import main
-from flowd.handoff.encoding import directory_name
+from flowd.handoff.markdown.directory import directory_name
 from tests.sinks.beads_project import BeadsProject, make_project
 from tests.sinks.track_project import TrackProject
 
@@ -176,7 +176,7 @@ def test_five_documents_became_two_and_the_template(shop: Shop) -> None:
     shipped = {
         "flowd.commands": "handoff.toml",
         "flowd.workflows": "handoff.md",
-        "flowd.handoff": "template.md",
+        "flowd.handoff.track": "template.md",
     }
     for package, name in shipped.items():
         assert resources.files(package).joinpath(name).read_text()

@@ -17,9 +17,9 @@ from typing import Any
 
 import pytest
 
-from flowd.cli.hook_command import TIMEOUTS_S, hook_program
 from flowd.handoff import load_handoff
-from flowd.handoff.project import FOLDER
+from flowd.hooks.command import TIMEOUTS_S, hook_program
+from flowd.workspace.project import FOLDER
 
 BUDGET_S, START_BUDGET_S = 0.3, 1.0
 # What the interpreter takes to start and to leave is not the program's own, and this machine is shared.
@@ -309,7 +309,7 @@ def test_a_child_sees_nothing_of_the_sessions_own_variables(scene: Scene, tmp_pa
     told = tmp_path / "told"
     stand_in = tmp_path / "python"
     stand_in.write_text(
-        f'#!/bin/sh\ncase "$*" in *hook_fallback*) {{ echo "$*"; env; }} > {told}.new; mv {told}.new {told};;'
+        f'#!/bin/sh\ncase "$*" in *fallback*) {{ echo "$*"; env; }} > {told}.new; mv {told}.new {told};;'
         f' *) exec {sys.executable} "$@";; esac\n'
     )
     stand_in.chmod(0o755)
@@ -320,7 +320,7 @@ def test_a_child_sees_nothing_of_the_sessions_own_variables(scene: Scene, tmp_pa
     subprocess.run(words, input=given, env=scene.environment, check=True)
     wait_until(told.exists)
     first, *variables = told.read_text().splitlines()
-    assert first.startswith("-I -m flowd.cli.hook_fallback ")
+    assert first.startswith("-I -m flowd.hooks.fallback ")
     assert not [line for line in variables if "token-of-the-session" in line]
     assert f"FLOWD_STATE_DIR={scene.state}" in variables
 

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from flowd.cli import install_service
-from flowd.cli.manager import manager_for
-from flowd.cli.service import stop
-from flowd.config.errors import FlowdError
+from flowd.cli.flowd.install import service as install_service
+from flowd.cli.flowd.manager.manager import manager_for
+from flowd.cli.flowd.service import stop
 from flowd.config.paths import resolve_paths
+from flowd.system.errors import FlowdError
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Managers
@@ -166,7 +166,7 @@ def test_a_passing_interpreter_is_warned_about(
     managers: "Managers", monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with monkeypatch.context() as patched:
-        patched.setattr("flowd.cli.install_service.sys.executable", "/tmp/gone/bin/python")
+        patched.setattr("flowd.cli.flowd.install.service.sys.executable", "/tmp/gone/bin/python")
         install("linux", dry_run=True)
     assert "/tmp/gone/bin/python looks temporary" in capsys.readouterr().err
 

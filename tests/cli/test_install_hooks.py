@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flowd.cli import install_hooks
 from flowd.cli.flowd import main
-from flowd.cli.hook_command import TIMEOUTS_S, hook_entries, hook_program, is_ours
-from flowd.cli.hook_settings import checked, hooks_state, ours_in, with_hooks, without_hooks
-from flowd.cli.settings_file import BACKUPS_KEPT
-from flowd.config.errors import FlowdError
+from flowd.cli.flowd.install import hooks as install_hooks
+from flowd.cli.flowd.install.hooks import checked, hooks_state, ours_in, with_hooks, without_hooks
+from flowd.cli.flowd.install.settings_file import BACKUPS_KEPT
 from flowd.config.paths import Paths, resolve_paths
+from flowd.hooks.command import TIMEOUTS_S, hook_entries, hook_program, is_ours
+from flowd.system.errors import FlowdError
 
 THEIRS = {"matcher": "", "hooks": [{"type": "command", "command": "say done"}]}
 EVENTS = st.sampled_from(["Stop", "PreCompact", "Notification"])

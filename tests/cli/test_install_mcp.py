@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from flowd.cli import install_mcp
-from flowd.cli.mcp_entry import desktop_file
-from flowd.config.errors import FlowdError
+from flowd.cli.flowd.install import mcp as install_mcp
+from flowd.cli.flowd.install.mcp import desktop_file
 from flowd.config.paths import Paths
+from flowd.system.errors import FlowdError
 
 PATHS = Paths(Path("c"), Path("d"), Path("s"), Path("r"))
 # Keeps its servers where Claude Code does, and notes how it was called.

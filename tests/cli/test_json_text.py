@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flowd.cli.json_text import appended, find, items, value_at, without
+from flowd.cli.flowd.install.settings_file import appended, find, items, value_at, without
 
 PLAIN = st.none() | st.booleans() | st.integers() | st.text(max_size=8)
 VALUES = st.recursive(

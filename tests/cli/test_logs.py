@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from flowd.cli.flowd import main
-from flowd.cli.logs import readable
+from flowd.cli.flowd.logs import readable
 from flowd.config.paths import resolve_paths
 
 

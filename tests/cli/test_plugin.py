@@ -10,8 +10,8 @@ import pytest
 
 from flowd import __version__
 from flowd.cli.flow import VERBS
-from flowd.cli.hook_command import TIMEOUTS_S, write_launcher
 from flowd.config.paths import resolve_paths
+from flowd.hooks.command import TIMEOUTS_S, write_launcher
 
 PLUGIN = Path(__file__).parents[2] / "plugin"
 

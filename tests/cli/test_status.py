@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from flowd import __version__
-from flowd.cli.status_page import page
-from flowd.cli.tables import WIDTH, ago, home_relative, size
+from flowd.cli.flowd.status import page
+from flowd.cli.output import WIDTH, ago, home_relative, size
 
 if TYPE_CHECKING:
     from tests.conftest import DaemonHome
@@ -114,7 +114,7 @@ def test_sizes_are_for_people(count: float, word: str) -> None:
     ("gap", "word"), [(0, "0s ago"), (59, "59s ago"), (60, "1m ago"), (7200, "2h ago"), (90_000, "1d ago")]
 )
 def test_moments_are_for_people(gap: float, word: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("flowd.cli.tables.time.time", lambda: 1_000_000.0)
+    monkeypatch.setattr("flowd.cli.output.time.time", lambda: 1_000_000.0)
     assert ago(1_000_000.0 - gap) == word
     assert ago(0) == "never"
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import pytest
 
-from flowd.cli.status_schema import NotRunning, Running, schema
+from flowd.cli.flowd.status import NotRunning, Running, schema
 
 if TYPE_CHECKING:
     from tests.conftest import DaemonHome

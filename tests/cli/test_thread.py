@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from flowd.cli import thread
-from flowd.config.errors import FlowdError
-from flowd.store.thread_words import ENTRY_LIMIT_BYTES
+from flowd.cli.flow import thread
+from flowd.store.threads.records import ENTRY_LIMIT_BYTES
+from flowd.system.errors import FlowdError
 
 
 @pytest.fixture(autouse=True)

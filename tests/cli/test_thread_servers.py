@@ -6,13 +6,14 @@ import sys
 
 import pytest
 
-from flowd.cli import mcp, serve
-from flowd.config.errors import FlowdError
+from flowd.cli.flowd import mcp, serve
+from flowd.system.errors import FlowdError
 
 
 def test_importing_the_verbs_does_not_import_the_sdk() -> None:
     code = (
-        "import sys; import flowd.cli.mcp, flowd.cli.serve, flowd.cli.thread, flowd.store.threads\n"
+        "import sys; import flowd.cli.flowd.mcp, flowd.cli.flowd.serve\n"
+        "import flowd.cli.flow.thread, flowd.store.threads.threads\n"
         "print(sorted({'mcp', 'asyncio', 'starlette', 'uvicorn', 'sqlite_utils'} & set(sys.modules)))"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -20,7 +21,7 @@ def test_importing_the_verbs_does_not_import_the_sdk() -> None:
 
 
 def test_without_the_extra_one_line_says_what_to_type(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("flowd.cli.mcp_extra.find_spec", lambda _: None)
+    monkeypatch.setattr("flowd.cli.flowd.mcp.find_spec", lambda _: None)
     for verb in (mcp, serve):
         with pytest.raises(FlowdError, match="needs an extra that is not installed") as refused:
             verb.run(argparse.Namespace(show_token=True))

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from flowd.cli.manager_launchd import LABEL, Launchd
-from flowd.cli.manager_systemd import Systemd
-from flowd.cli.program import Program, is_passing, this_program
+from flowd.cli.flowd.install.program import Program, is_passing, this_program
+from flowd.cli.flowd.manager.launchd import LABEL, Launchd
+from flowd.cli.flowd.manager.systemd import Systemd
 from flowd.config.paths import resolve_paths
 
 AWKWARD = Program(

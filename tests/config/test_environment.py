@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from flowd.config.environment import scrubbed_environment
+from flowd.system.processes import scrubbed_environment
 
 
 def test_a_child_inherits_nothing_of_a_claude_session(monkeypatch: pytest.MonkeyPatch) -> None:

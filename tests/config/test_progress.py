@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 PROGRAM = """
-from flowd.config.progress import Progress
+from flowd.system.progress import Progress
 progress = Progress()
 progress.step("copying", 1, 2)
 progress.clear()

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from flowd.config.errors import SettingsError
 from flowd.config.live import LiveSettings
 from flowd.config.settings import dotted_items, load_settings
+from flowd.system.errors import SettingsError
 
 
 def written(tmp_path: Path, text: str) -> Path:

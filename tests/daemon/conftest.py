@@ -8,13 +8,13 @@ from typing import Any
 import msgspec
 import pytest
 
-from flowd.daemon.hints import Hints
-from flowd.daemon.reader import Reader
-from flowd.daemon.status import SessionLine
+from flowd.daemon.control.status import SessionLine
+from flowd.daemon.reading.queue import Hints
+from flowd.daemon.reading.reader import Reader
+from flowd.daemon.reading.watcher import NoWatcher
 from flowd.daemon.store_gate import StoreGate
-from flowd.daemon.watcher import NoWatcher
+from flowd.model.facts import Fact
 from flowd.store.database import Database
-from flowd.store.facts import Fact
 from flowd.store.journal import Journal
 from flowd.store.migrations import migrate
 

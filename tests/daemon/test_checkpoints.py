@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from flowd.daemon.hook_input import HookInput, hook_input
-from flowd.store.facts import Checkpointed
+from flowd.model.facts import Checkpointed
+from flowd.model.hook_input import HookInput, hook_input
 from flowd.store.idle import Pause
 from tests.daemon.transcripts import line
 

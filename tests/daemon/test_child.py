@@ -73,7 +73,7 @@ def test_a_child_closed_before_its_start_never_starts(tmp_path: Path) -> None:
 def test_a_child_follows_its_killed_parent(tmp_path: Path) -> None:
     output = tmp_path / "out"
     inner = (
-        "from flowd.daemon.lifeline import follow_parent; import os, time; "
+        "from flowd.daemon.child import follow_parent; import os, time; "
         "follow_parent(); print(os.getpid(), 0, flush=True); time.sleep(600)"
     )
     outer = (

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from flowd.daemon.clients import gone_sessions
+from flowd.workspace.clients import gone_sessions
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from flowd.daemon.control import ControlServer
+from flowd.daemon.control.server import ControlServer
 
 DEADLINE_S = 10.0
 

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING
 import msgspec
 import pytest
 
-from flowd.daemon.injection import Asked, compose
-from flowd.handoff.contract import SIGNAL
-from flowd.handoff.encoding import directory_name
+from flowd.actions.brief import Asked, compose
+from flowd.handoff.markdown.directory import directory_name
+from flowd.handoff.markdown.document import SIGNAL
+from flowd.model.facts import HandoffTaken, state_fact
+from flowd.model.session import SessionState
 from flowd.store.database import Database
-from flowd.store.facts import HandoffTaken, SessionState, state_fact
-from flowd.store.handoff_escalations import acknowledging_facts, open_escalations
+from flowd.store.documents import acknowledging_facts, open_escalations
 from flowd.store.journal import Journal
 
 if TYPE_CHECKING:
@@ -179,7 +180,8 @@ def test_a_real_daemon_notices_a_worker_and_shows_what_it_asks(
     journal.append(*acknowledging_facts(journal, open_escalations(journal)))
     database.close()
     subprocess.run(
-        [sys.executable, "-c", "from flowd.cli.local_store import poke_daemon; poke_daemon()"], check=True
+        [sys.executable, "-c", "from flowd.actions.daemon_client import poke_daemon; poke_daemon()"],
+        check=True,
     )
     daemon_home.wait_for(lambda status: not status["escalations"])
 

@@ -3,8 +3,8 @@
 import os
 from pathlib import Path
 
-from flowd.daemon.identity import KnownFiles, Recognised
-from flowd.extractors.transcript_paths import TranscriptName
+from flowd.daemon.reading.identity import KnownFiles, Recognised
+from flowd.extractors.transcript.paths import TranscriptName
 from flowd.store.sources import Source
 
 LINE = b'{"type":"user"}\n'

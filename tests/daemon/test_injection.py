@@ -7,13 +7,14 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from flowd.daemon.injection import Asked, Injection, compose, hook_output, once
-from flowd.handoff.yaml_file import save_handoff, update_handoff
+from flowd.actions.brief import Asked, Injection, compose, hook_output, once
+from flowd.handoff.yaml.api import save_handoff, update_handoff
+from flowd.model.facts import state_fact
+from flowd.model.session import SessionState
 from flowd.store.database import Database
-from flowd.store.facts import SessionState, state_fact
+from flowd.store.handoff_yaml_state import Shown, ShownHandoffs, folder_identity
 from flowd.store.journal import Journal
-from flowd.store.shown import Shown, ShownHandoffs, folder_identity
-from flowd.store.words import trust_fact, words_fact
+from flowd.store.user_fields import trust_fact, words_fact
 
 
 @pytest.fixture
@@ -146,7 +147,7 @@ def test_a_hook_prints_one_json_object_or_nothing() -> None:
 
 def test_what_earlier_tasks_handed_on_is_told_within_the_budget(database: Database, project: Path) -> None:
     """A block that a session wrote here follows the state, inside the tags, when there is room."""
-    from flowd.extractors.blocks import task_file_facts
+    from flowd.extractors.fields.blocks import task_file_facts
     from flowd.sinks.knowledge import Knowledge
 
     block = (

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from flowd.actions.daemon_client import Holder, control_socket, running_holder
 from flowd.config.paths import resolve_paths
-from flowd.daemon.lock import AlreadyRunningError, Holder, InstanceLock, control_socket, running_holder
+from flowd.daemon.lock import AlreadyRunningError, InstanceLock
 
 if TYPE_CHECKING:
     from tests.conftest import DaemonHome

@@ -1,7 +1,7 @@
 """What waits for a sink, and what is remembered of what was delivered."""
 
-from flowd.daemon.outbox import KEYS_REMEMBERED, MANY, Outbox
-from flowd.store.facts import Fact, Titled
+from flowd.daemon.delivery.outbox import KEYS_REMEMBERED, MANY, Outbox
+from flowd.model.facts import Fact, Titled
 
 
 def deliver(outbox: Outbox, key: str, rest_s: float) -> None:

@@ -2,9 +2,9 @@
 
 import time
 
-from flowd.daemon.pipeline import AT_WORK_S, Pipeline
-from flowd.daemon.places import Places
-from flowd.daemon.tailer import Chunk
+from flowd.daemon.projects.resolver import Places
+from flowd.daemon.reading.pipeline import AT_WORK_S, Pipeline
+from flowd.daemon.reading.tailer import Chunk
 from flowd.store.journal import Batch
 from flowd.store.sources import Source
 from tests.daemon.transcripts import line

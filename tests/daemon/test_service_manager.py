@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from flowd.daemon.control_client import ask
-from flowd.daemon.service_manager import notify, watchdog_interval_s
+from flowd.actions.daemon_client import ask
+from flowd.daemon.sd_notify import notify, watchdog_interval_s
 
 if TYPE_CHECKING:
     from tests.conftest import DaemonHome

@@ -9,13 +9,14 @@ from pathlib import Path
 import pytest
 
 from flowd.config.live import LiveSettings
-from flowd.daemon.hints import Hints
-from flowd.daemon.sink_worker import SinkStatus, SinkWorker
+from flowd.daemon.delivery.sink_worker import SinkStatus, SinkWorker
+from flowd.daemon.reading.queue import Hints
 from flowd.daemon.store_gate import StoreGate
+from flowd.model.facts import Fact, Titled, state_fact
+from flowd.model.session import SessionState
 from flowd.sinks.protocol import NotNowError, RefusedError
 from flowd.store.database import Database
 from flowd.store.deliveries import Deliveries
-from flowd.store.facts import Fact, SessionState, Titled, state_fact
 from flowd.store.journal import Batch, Journal
 from flowd.store.schema import ensure_current
 
@@ -320,7 +321,7 @@ def test_a_locked_core_db_costs_no_fact_its_place(bench: Bench) -> None:
                 raise error
 
         patch.setattr(worker._deliveries, "advance", refuse)
-        patch.setattr("flowd.daemon.sink_worker.STORE_RETRY_S", 0.01)
+        patch.setattr("flowd.daemon.delivery.sink_worker.STORE_RETRY_S", 0.01)
         newest = bench.write("b")
         until(worker, lambda status: len(failures) > 3)
     until(worker, lambda status: status.cursor == newest)
@@ -332,7 +333,7 @@ def test_a_worker_starts_over_when_core_db_has_become_another_one(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Sequence numbers begin anew there; the old cursor must not hide the new facts."""
-    monkeypatch.setattr("flowd.daemon.sink_worker.STORE_RETRY_S", 0.01)
+    monkeypatch.setattr("flowd.daemon.delivery.sink_worker.STORE_RETRY_S", 0.01)
     shelf = Shelf()
     worker = bench.work(shelf)
     newest = bench.write(*(f"s{number}" for number in range(9)))

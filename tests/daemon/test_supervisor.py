@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from flowd.config.errors import NotRunningError
-from flowd.daemon.control_client import ask
+from flowd.actions.daemon_client import ask
+from flowd.system.errors import NotRunningError
 from tests.daemon.planted import sink, start_with
 from tests.daemon.transcripts import line, lines
 
@@ -180,7 +180,7 @@ def test_a_part_that_dies_is_started_again_and_misses_nothing(
     daemon_home: "DaemonHome", transcript: Path
 ) -> None:
     plant = """
-from flowd.daemon.follower import Follower
+from flowd.daemon.reading.follower import Follower
 really, deaths = Follower._read, []
 def read(self, *arguments):
     if not deaths:
@@ -217,7 +217,7 @@ def test_parts_that_die_leave_no_thread_and_no_open_file_behind(
 ) -> None:
     plant = """
 import signal, threading
-from flowd.daemon.control import ControlServer
+from flowd.daemon.control.server import ControlServer
 really = ControlServer._accept
 def accept(self, listener):
     really(self, listener)

@@ -10,8 +10,8 @@ from tempfile import TemporaryDirectory
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from flowd.daemon.tailer import Chunk, LineReader, fingerprint, line_boundary_before
-from flowd.extractors.records import decode_lines
+from flowd.daemon.reading.tailer import Chunk, LineReader, fingerprint, line_boundary_before
+from flowd.extractors.transcript.records import decode_lines
 from flowd.store.sources import Source
 from tests.daemon.transcripts import line
 

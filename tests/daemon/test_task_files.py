@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from flowd.daemon.task_files import TaskFiles
-from flowd.daemon.watcher import NoWatcher
+from flowd.daemon.projects.task_files import TaskFiles
+from flowd.daemon.reading.watcher import NoWatcher
 from tests.daemon.transcripts import line
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from flowd.store.facts import TranscriptVanished
+from flowd.model.facts import TranscriptVanished
 from tests.daemon.transcripts import line, lines
 
 if TYPE_CHECKING:
@@ -327,7 +327,7 @@ def test_an_unreadable_transcript_is_counted_once_and_read_when_it_may_be(
 
     # Root may read everything, so the refusal has to be played.
     with monkeypatch.context() as refusing:
-        refusing.setattr("flowd.daemon.reader.os.open", refuse)
+        refusing.setattr("flowd.daemon.reading.reader.os.open", refuse)
         following.catch_up()
         following.catch_up()
     assert troubles(following) == {"unreadable": 1}

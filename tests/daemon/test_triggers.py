@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from flowd.store.facts import Checkpointed
+from flowd.model.facts import Checkpointed
 from tests.daemon.transcripts import line
 from tests.sinks.track_project import TrackProject
 

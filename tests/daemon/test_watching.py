@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from flowd.daemon.watcher import InotifyWatcher, NoWatcher, make_watcher
+from flowd.daemon.reading.watcher import InotifyWatcher, NoWatcher, make_watcher
 from tests.daemon.transcripts import line, lines
 
 if TYPE_CHECKING:
@@ -146,7 +146,7 @@ def test_without_inotify_everything_is_polled(tmp_path: Path, monkeypatch: pytes
     def refuse(*_: object) -> None:
         raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
 
-    monkeypatch.setattr("flowd.daemon.watcher.InotifyWatcher", refuse)
+    monkeypatch.setattr("flowd.daemon.reading.watcher.InotifyWatcher", refuse)
     told: list[str] = []
     watcher = make_watcher(lambda _: None, lambda: None, lambda: told.append("unheld"), 0)
     assert isinstance(watcher, NoWatcher)

@@ -58,7 +58,11 @@ class RunningFlowd:
 
     def flow(self, *words: str, cwd: Path | None = None) -> Ran:
         """Run ``flow`` with *words* in the project."""
-        command = [sys.executable, "-c", "import sys; from flowd.cli.flow import main; sys.exit(main())"]
+        command = [
+            sys.executable,
+            "-c",
+            "import sys; from flowd.cli.flow import main; sys.exit(main())",
+        ]
         return run_program([*command, *words], self.environment, cwd or self.project)
 
     def facts(self, kind: str, session: str = "") -> list[dict[str, Any]]:

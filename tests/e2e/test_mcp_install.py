@@ -9,7 +9,7 @@ from tests.e2e.conftest import Place, RunClaude
 # The step alone: these tests leave the service manager of this machine out of it.
 STEP = """\
 import argparse, sys
-from flowd.cli import install_mcp
+from flowd.cli.flowd.install import mcp as install_mcp
 from flowd.config.paths import resolve_paths
 parser = argparse.ArgumentParser()
 install_mcp.add_options(parser)

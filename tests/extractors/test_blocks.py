@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flowd.extractors import blocks
-from flowd.extractors.protocol import Note, Noted, Place
-from flowd.extractors.records import Record
-from flowd.extractors.session import SessionMemory
-from flowd.store.facts import BlockFound
+from flowd.extractors.fields import blocks
+from flowd.extractors.transcript.protocol import Note, Noted, Place
+from flowd.extractors.transcript.records import Record
+from flowd.extractors.transcript.session import SessionMemory
+from flowd.model.facts import BlockFound
 
 HANDOFF = """\
 ## Handoff

@@ -1,6 +1,6 @@
 """The client's own summary of a compacted conversation."""
 
-from flowd.extractors.compaction import read
+from flowd.extractors.conversation.compaction import read
 from tests.extractors.transcripts import Transcript
 
 SUMMARY = """This session is being continued from a previous conversation that ran out of context.

@@ -5,7 +5,7 @@ import json
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from flowd.extractors.transcript import read
+from flowd.extractors.transcript.whole import read
 from tests.extractors.test_session import eventful
 from tests.extractors.transcripts import PLACE
 

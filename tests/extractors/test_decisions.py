@@ -2,7 +2,7 @@
 
 import pytest
 
-from flowd.extractors.choices import chosen, is_consent, question_in
+from flowd.extractors.conversation.choices import chosen, is_consent, question_in
 from tests.extractors.transcripts import Transcript
 
 OFFER = """Two ways to round:

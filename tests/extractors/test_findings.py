@@ -2,8 +2,8 @@
 
 import pytest
 
-from flowd.extractors.findings import KEPT, LENGTH, MOST, Finding, keep, passages, told, weigh, worth
-from flowd.extractors.insights import select
+from flowd.extractors.fields.findings import KEPT, LENGTH, MOST, Finding, keep, passages, told, weigh, worth
+from flowd.extractors.fields.insights import select
 from tests.extractors.transcripts import Transcript
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from flowd.extractors.goal import asked
+from flowd.extractors.fields.goal import asked
 from tests.extractors.transcripts import Transcript
 
 

@@ -1,6 +1,6 @@
 """What the assistant believes to be the cause."""
 
-from flowd.extractors.hypothesis import believed
+from flowd.extractors.fields.hypothesis import believed
 from tests.extractors.transcripts import Transcript
 
 

@@ -1,8 +1,8 @@
 """Turning points, place and time of a session."""
 
-from flowd.extractors.records import decode_lines
-from flowd.extractors.session import SessionMemory
-from flowd.store.facts import AwaySummarised, Compacted, PullRequestLinked, Titled
+from flowd.extractors.transcript.records import decode_lines
+from flowd.extractors.transcript.session import SessionMemory
+from flowd.model.facts import AwaySummarised, Compacted, PullRequestLinked, Titled
 from tests.extractors.transcripts import Transcript
 
 

@@ -1,6 +1,6 @@
 """What comes next."""
 
-from flowd.extractors.listing import listed
+from flowd.extractors.conversation.listing import listed
 from tests.extractors.transcripts import Transcript
 
 ASKED = "Add a total to the cart page"

@@ -1,6 +1,6 @@
 """Plans and what they want to be verified by."""
 
-from flowd.extractors.plans import is_plan, title, verification
+from flowd.extractors.conversation.plans import is_plan, title, verification
 
 PLAN = """# Implementation Plan: Sort carts by price
 

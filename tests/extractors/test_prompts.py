@@ -2,7 +2,7 @@
 
 import pytest
 
-from flowd.extractors.prompts import own_words
+from flowd.extractors.conversation.prompts import own_words
 from tests.extractors.transcripts import Transcript
 
 

@@ -1,6 +1,6 @@
 """What subagents report."""
 
-from flowd.extractors.reports import edited_in, notified
+from flowd.extractors.conversation.reports import edited_in, notified
 
 
 def test_listed_and_mentioned_edits_are_found() -> None:

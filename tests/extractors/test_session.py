@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from flowd.extractors import conversation
-from flowd.extractors.prompts import human_words
-from flowd.extractors.records import Record, decode_lines
-from flowd.extractors.session import SessionMemory, StaleMemoryError
-from flowd.extractors.transcript import first_lines, read
+from flowd.extractors.conversation import conversation
+from flowd.extractors.conversation.prompts import human_words
+from flowd.extractors.transcript.records import Record, decode_lines
+from flowd.extractors.transcript.session import SessionMemory, StaleMemoryError
+from flowd.extractors.transcript.whole import first_lines, read
 from tests.extractors.transcripts import PLACE, Transcript
 
 LARGEST_MEMORY_BYTES = 40_000

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flowd.extractors import shell
+from flowd.extractors.conversation import shell
 
 
 @pytest.mark.parametrize(

@@ -3,10 +3,10 @@
 import json
 from typing import Any
 
-from flowd.extractors.protocol import Place
-from flowd.extractors.session import SessionMemory
-from flowd.extractors.transcript import read
-from flowd.store.facts import SessionState
+from flowd.extractors.transcript.protocol import Place
+from flowd.extractors.transcript.session import SessionMemory
+from flowd.extractors.transcript.whole import read
+from flowd.model.session import SessionState
 
 ROOT = "/home/ada/shop"
 PLACE = Place(root=ROOT, home="/home/ada")

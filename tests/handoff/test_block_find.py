@@ -6,10 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flowd.handoff.block import FoundBlock, Task
-from flowd.handoff.block_find import MOST_BODIES, blocks_in_markdown, may_hold_block
-from flowd.handoff.block_layout import layout_of
-from flowd.handoff.block_text import block_markdown
+from flowd.handoff.block.find import MOST_BODIES, blocks_in_markdown, layout_of, may_hold_block
+from flowd.handoff.block.render import block_markdown
+from flowd.model.block import FoundBlock, Task
 
 SPECIFICATION = Path(__file__).parents[3] / "shared/specs/structured-handoff-block.md"
 YAML = "outcome: completed\ngotchas:\n  - issue: The cache lies\n"

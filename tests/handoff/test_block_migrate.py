@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flowd.handoff.block import Block
-from flowd.handoff.block_find import blocks_in_markdown
-from flowd.handoff.block_migrate import Migrated, migrate
-from flowd.handoff.block_paths import mentioned_paths
+from flowd.handoff.block.find import blocks_in_markdown
+from flowd.handoff.block.from_notes.migrate import Migrated, migrate
+from flowd.handoff.block.from_notes.words import mentioned_paths
+from flowd.model.block import Block
 
 CORPUS = Path(__file__).parents[3] / "shared/corpus/handoffs"
 NOTES = """\

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from flowd.handoff import block_yaml
-from flowd.handoff.block_rules import check_body
+from flowd.handoff.block import yaml_tree as block_yaml
+from flowd.handoff.block.parse import check_body
 
 GOOD = """\
 outcome: completed

@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from flowd.handoff.block import Block, Dependency, Gotcha, Pattern, Question, Task
-from flowd.handoff.context import SIZES, Limits, TaskContext, render, render_learned, render_within
+from flowd.handoff.task_context import SIZES, Limits, TaskContext, render, render_learned, render_within
+from flowd.model.block import Block, Dependency, Gotcha, Pattern, Question, Task
 
 BLOCK = Block(
     outcome="completed",

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from flowd.handoff.contract_reading import read_document_file
+from flowd.handoff.markdown.parse import read_document_file
 
 CORPUS = Path(__file__).parents[2].parent / "shared" / "corpus" / "handoffs"
 DOCUMENTS = sorted(CORPUS.glob("*")) if CORPUS.exists() else []

@@ -7,14 +7,19 @@ from pathlib import Path
 
 import pytest
 
-from flowd.handoff.contract import SIGNAL
-from flowd.handoff.contract_files import add_file, directories_of, handoff_files, replace_file
-from flowd.handoff.contract_index import Shelved, index_path
-from flowd.handoff.contract_reading import read_document
-from flowd.handoff.contract_shelf import refresh_index, shelve
-from flowd.handoff.contract_text import CARRIED, Draft, carried_forward, render_draft
-from flowd.handoff.encoding import directory_name, encode_path_v1
 from flowd.handoff.errors import HandoffError
+from flowd.handoff.markdown.directory import (
+    add_file,
+    directories_of,
+    directory_name,
+    encode_path_v1,
+    handoff_files,
+    replace_file,
+)
+from flowd.handoff.markdown.document import SIGNAL
+from flowd.handoff.markdown.index import Shelved, index_path, refresh_index, shelve
+from flowd.handoff.markdown.parse import read_document
+from flowd.handoff.markdown.render import CARRIED, Draft, carried_forward, render_draft
 
 DRAFT = Draft(
     session_id="0b5e4c1a-0000-4000-8000-000000000001",

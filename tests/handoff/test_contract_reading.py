@@ -4,9 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from flowd.handoff.contract import Document
-from flowd.handoff.contract_kinds import kind_of
-from flowd.handoff.contract_reading import decoded, read_document
+from flowd.handoff.markdown.document import Document, kind_of
+from flowd.handoff.markdown.parse import decoded, read_document
 
 CONTRACT = """\
 # Handoff — 2026-03-01

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from flowd.handoff.drift import Then, commits_since, drift
+from flowd.workspace.drift import Then, commits_since, drift
 
 
 @pytest.fixture

@@ -9,7 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from flowd.handoff.encoding import HandoffNameError, directory_name, encode_path, encode_path_v1, is_v1_name
+from flowd.handoff.markdown.directory import (
+    HandoffNameError,
+    directory_name,
+    encode_path,
+    encode_path_v1,
+    is_v1_name,
+)
 
 CORPUS = Path(__file__).parents[2].parent / "shared" / "corpus" / "encoded_paths.json"
 LONGEST_CLIENT_NAME = 200

@@ -9,12 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from flowd import handoff
-from flowd.handoff.document import Handoff
 from flowd.handoff.errors import HandoffBusyError
-from flowd.handoff.folder import Folder
-from flowd.handoff.merging import file_signature, merge_into_file
-from flowd.handoff.redaction import Redactor
-from flowd.handoff.yaml_text import parse, render
+from flowd.handoff.yaml.codec import parse, render
+from flowd.handoff.yaml.document import Handoff
+from flowd.handoff.yaml.merge import file_signature, merge_into_file
+from flowd.handoff.yaml.storage import Folder
+from flowd.redaction.redactor import Redactor
 
 VALID: Handoff = {"goal": "Ship it", "status": "in_progress", "now": "Testing", "timestamp": "t"}
 UPDATES = 50
@@ -73,7 +73,7 @@ def test_a_file_system_that_locks_only_files_is_served(
             raise OSError(errno.EBADF, "Bad file descriptor")
         flock(descriptor, operation)
 
-    monkeypatch.setattr("flowd.handoff.folder.fcntl.flock", as_nfs_does)
+    monkeypatch.setattr("flowd.handoff.yaml.storage.fcntl.flock", as_nfs_does)
     with Folder(tmp_path) as holder:
         holder.lock()
         with pytest.raises(HandoffBusyError):
@@ -104,7 +104,7 @@ def test_a_merge_that_returns_nothing_writes_nothing(tmp_path: Path) -> None:
 
 def test_a_known_file_is_not_parsed_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     known = merge_into_file(tmp_path, lambda _: dict(VALID))
-    monkeypatch.setattr("flowd.handoff.merging.read_file", None)
+    monkeypatch.setattr("flowd.handoff.yaml.merge.read_file", None)
     merged = merge_into_file(tmp_path, lambda present: {**(present or {}), "now": "next"}, known=known)
     assert merged.mapping == {**VALID, "now": "next"}
 
@@ -208,7 +208,7 @@ def test_whatever_is_rendered_is_parsed_back_the_same(mapping: Handoff) -> None:
 @settings(max_examples=200, deadline=None)
 @given(st.text(), st.text(alphabet=st.characters(min_codepoint=0xD7F0, max_codepoint=0xE010)))
 def test_any_text_of_a_transcript_can_be_saved(words: str, odd: str) -> None:
-    from flowd.handoff.document import validated
+    from flowd.handoff.yaml.document import validated
 
     saved = validated({"goal": "g", "status": "blocked", "now": "n", "x": words + odd})
     parsed = parse(render(saved).data).mapping

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from flowd.handoff.git_files import read_branch
-from flowd.handoff.project import Project, find_project_root, resolve_project
+from flowd.workspace.git import read_branch
+from flowd.workspace.project import Project, find_project_root, resolve_project
 
 
 def git(directory: Path, *arguments: str) -> None:

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from flowd.handoff.redaction import Redactor, find_secrets, redact
-from flowd.handoff.redaction_tokens import SHAPES, Shape, compiled
+from flowd.redaction.redactor import Redactor, find_secrets, redact
+from flowd.redaction.tokens import SHAPES, Shape, compiled
 
 
 def _load_samples() -> ModuleType:
@@ -198,7 +198,7 @@ def test_an_independent_judge_finds_nothing_left(tmp_path: Path) -> None:
 
 def test_patterns_in_force_are_known_to_every_writer_of_the_process() -> None:
     """A pattern that a person adds masks from then on, and is forgotten when it is taken out."""
-    from flowd.handoff.redaction import use_patterns
+    from flowd.redaction.redactor import use_patterns
 
     use_patterns([r"ACME-\d{6}"])
     try:

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import yaml
 
-from flowd.handoff.track import GENERAL, Track, choose_track, has_conductor, named_track
-from flowd.handoff.track_document import TrackHandoff, file_name, read_document, render, write_document
-from flowd.handoff.track_index import add_to_index, handoffs_in
-from flowd.handoff.track_rules import TrackRules, read_rules, strongest
+from flowd.handoff.track.document import TrackHandoff, file_name, read_document, render, write_document
+from flowd.handoff.track.index import add_to_index, handoffs_in
+from flowd.handoff.track.rules import TrackRules, read_rules, strongest
+from flowd.handoff.track.tracks import GENERAL, Track, choose_track, has_conductor, named_track
 
 HANDOFF = TrackHandoff(
     at=1772359200.123,

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from flowd.handoff.errors import BrokenHandoffError, UnsafeHandoffError
-from flowd.handoff.track_metadata import HistoryEntry, add_to_history, read_metadata, set_active
+from flowd.handoff.track.metadata import HistoryEntry, add_to_history, read_metadata, set_active
 
 AT = "2026-03-01T10:00:00.123Z"
 JSON = st.recursive(
@@ -23,7 +23,7 @@ JSON = st.recursive(
 
 
 def schema() -> Any:
-    return json.loads(resources.files("flowd.handoff").joinpath("track_metadata.schema.json").read_text())
+    return json.loads(resources.files("flowd.handoff.track").joinpath("metadata.schema.json").read_text())
 
 
 def write(folder: Path, value: Any) -> Path:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from flowd.handoff.track_plan import percent, read_plan
+from flowd.handoff.track.tracks import percent, read_plan
 
 PLAN = """\
 # Plan

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from flowd.handoff.track_workers import Workers, read_workers
+from flowd.handoff.track.workers import Workers, read_workers
 
 CONDUCTOR_BEADS = {
     "phase": 1,

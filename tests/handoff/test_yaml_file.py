@@ -12,8 +12,8 @@ import pytest
 import yaml
 
 from flowd import handoff
-from flowd.config.errors import FlowdError
-from flowd.handoff.disk import MOST_BROKEN_KEPT
+from flowd.handoff.yaml.storage import MOST_BROKEN_KEPT
+from flowd.system.errors import FlowdError
 
 VALID = {"goal": "Ship it", "status": "in_progress", "now": "Testing"}
 
@@ -303,7 +303,7 @@ def test_a_failed_write_leaves_the_old_file_and_no_temporary(
     def full_disk(descriptor: int) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("flowd.handoff.disk.os.fsync", full_disk)
+    monkeypatch.setattr("flowd.handoff.yaml.storage.os.fsync", full_disk)
     with pytest.raises(OSError, match="No space left on device") as caught:
         handoff.update_handoff({"now": "x"}, tmp_path)
     assert isinstance(caught.value, FlowdError)

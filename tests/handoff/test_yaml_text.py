@@ -6,7 +6,7 @@ import yaml
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from flowd.handoff.yaml_text import parse, render
+from flowd.handoff.yaml.codec import parse, render
 
 WORDS = st.text(st.sampled_from("aZ09 -_./()':#,?!&*[]{}|>%@`~=+\"\\é—"), max_size=12)
 TRICKY = st.sampled_from(

@@ -14,12 +14,13 @@ from flowd.config.live import LiveSettings
 from flowd.config.paths import resolve_paths
 from flowd.config.settings import AgentMail
 from flowd.handoff.mail_message import mail_message, thread_id
-from flowd.sinks.agent_mail import AgentMailSink
-from flowd.sinks.agent_mail_client import AgentMailClient, MailError, NoServerError
-from flowd.sinks.agent_mail_desk import latest_handoff, send_handoff
+from flowd.model.checkpoints import checkpoint_fact
+from flowd.model.facts import Fact, Trigger
+from flowd.model.session import SessionState
+from flowd.sinks.agent_mail.client import AgentMailClient, MailError, NoServerError
+from flowd.sinks.agent_mail.mailbox import latest_handoff, send_handoff
+from flowd.sinks.agent_mail.sink import AgentMailSink
 from flowd.sinks.protocol import NotNowError
-from flowd.store.checkpoints import checkpoint_fact
-from flowd.store.facts import Fact, SessionState, Trigger
 from tests.sinks.stand_ins.agent_mail import StandInServer, running_server
 
 PROJECT = "/home/someone/shop"
@@ -110,7 +111,7 @@ def test_an_answer_with_is_error_is_a_failure(server: StandInServer, mail: Agent
 def test_a_server_that_misbehaves_is_a_failure_within_the_limit(
     server: StandInServer, mail: AgentMail, mood: str, error: type[Exception], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("flowd.sinks.agent_mail_client.LIMIT_S", 0.5)
+    monkeypatch.setattr("flowd.sinks.agent_mail.client.LIMIT_S", 0.5)
     server.mood = mood
     with pytest.raises(error):
         send_handoff(PROJECT, MESSAGE, mail)

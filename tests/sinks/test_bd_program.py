@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 import msgspec
 import pytest
 
-from flowd.sinks.bd_answer import Answer, Issue, Outcome, answer_of
-from flowd.sinks.bd_program import ARGUMENT_BYTES, Bd, find_bd, is_issue_id
-from flowd.sinks.beads_place import BeadsPlace, beads_place, exclusive_owner
-from flowd.sinks.short_program import Finished, running_programs
+from flowd.sinks.beads.bd import ARGUMENT_BYTES, Answer, Bd, Issue, Outcome, answer_of, find_bd, is_issue_id
+from flowd.sinks.beads.place import BeadsPlace, beads_place, exclusive_owner
+from flowd.system.processes import Finished, running_programs
 
 if TYPE_CHECKING:
     from tests.sinks.beads_project import BeadsProject
@@ -169,7 +168,7 @@ def test_bd_is_found_on_path_in_the_usual_places_or_where_the_settings_say(
 ) -> None:
     unset = msgspec.structs.replace(beads.settings, program=None)
     monkeypatch.setenv("PATH", "/nowhere")
-    monkeypatch.setattr("flowd.sinks.bd_program.USUAL_PLACES", ("~/go/bin",))
+    monkeypatch.setattr("flowd.sinks.beads.bd.USUAL_PLACES", ("~/go/bin",))
     assert find_bd(unset) is None
     usual = private_home / "go" / "bin" / "bd"
     usual.parent.mkdir(parents=True)

@@ -11,10 +11,11 @@ import pytest
 
 from flowd.config.live import LiveSettings
 from flowd.handoff.beads_note import own_block
-from flowd.sinks.beads import Beads
+from flowd.model.checkpoints import checkpoint_fact
+from flowd.model.facts import Fact, Titled, Trigger
+from flowd.model.session import SessionState
+from flowd.sinks.beads.sink import Beads
 from flowd.sinks.protocol import NotNowError, RefusedError
-from flowd.store.checkpoints import checkpoint_fact
-from flowd.store.facts import Fact, SessionState, Titled, Trigger
 
 if TYPE_CHECKING:
     from tests.sinks.beads_project import BeadsProject

@@ -12,10 +12,10 @@ import msgspec
 import pytest
 
 from flowd.handoff.beads_note import BeadsNote, own_block
-from flowd.sinks import beads_notes
-from flowd.sinks.bd_answer import Answer, Outcome
-from flowd.sinks.beads_notes import Progress, epic_progress, read_issue, sync_note
-from flowd.sinks.beads_place import beads_place, our_turn
+from flowd.sinks.beads import notes as beads_notes
+from flowd.sinks.beads.bd import Answer, Outcome
+from flowd.sinks.beads.notes import Progress, epic_progress, read_issue, sync_note
+from flowd.sinks.beads.place import beads_place, our_turn
 
 if TYPE_CHECKING:
     from tests.sinks.beads_project import BeadsProject
@@ -154,7 +154,7 @@ from pathlib import Path
 import msgspec
 from flowd.config.settings import load_settings
 from flowd.handoff.beads_note import BeadsNote
-from flowd.sinks.beads_notes import sync_note
+from flowd.sinks.beads.notes import sync_note
 project, program, number = sys.argv[1:]
 settings = msgspec.structs.replace(load_settings(Path("none")).settings.beads, program=program, timeout_s=60)
 note = BeadsNote(at=1_700_000_000.0 + int(number), completed="x", in_progress=f"step {number}")

@@ -4,9 +4,10 @@ from pathlib import Path
 
 import msgspec
 
+from flowd.model.facts import Fact, Titled, state_fact
+from flowd.model.session import SessionState
 from flowd.sinks.core_db import CoreDb
 from flowd.store.database import Database
-from flowd.store.facts import Fact, SessionState, Titled, state_fact
 
 
 def numbered(seq: int, **fields: object) -> Fact:

@@ -10,22 +10,19 @@ import msgspec
 import pytest
 
 from flowd.config.live import LiveSettings
-from flowd.handoff.contract import SIGNAL
-from flowd.handoff.contract_files import handoff_files
-from flowd.handoff.contract_index import Shelved, index_path
-from flowd.handoff.contract_shelf import shelve
-from flowd.handoff.encoding import directory_name
-from flowd.sinks.handoff_index import HandoffIndex
-from flowd.sinks.handoff_markdown import CLOSING_S, HandoffMarkdown
+from flowd.handoff.markdown.directory import directory_name, handoff_files
+from flowd.handoff.markdown.document import SIGNAL
+from flowd.handoff.markdown.index import Shelved, index_path, shelve
+from flowd.model.checkpoints import checkpoint_fact, moment
+from flowd.model.facts import Fact, StateChanged, Trigger, state_fact
+from flowd.model.session import SessionState
+from flowd.sinks.handoff_markdown.sink import CLOSING_S, HandoffIndex, HandoffMarkdown
 from flowd.sinks.protocol import RefusedError
-from flowd.store.checkpoints import checkpoint_fact, moment
 from flowd.store.database import Database
-from flowd.store.facts import Fact, SessionState, StateChanged, Trigger, state_fact
-from flowd.store.handoff_documents import taken_fact
-from flowd.store.handoff_escalations import acknowledging_facts, open_escalations
+from flowd.store.documents import acknowledging_facts, open_escalations, taken_fact
 from flowd.store.journal import Journal
 from flowd.store.migrations import migrate
-from flowd.store.words import words_fact
+from flowd.store.user_fields import words_fact
 
 NOW = time.time()
 SESSION = "0b5e4c1a-0000-4000-8000-000000000001"

@@ -13,11 +13,12 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from flowd.config.live import LiveSettings
-from flowd.daemon.places import Places
+from flowd.daemon.projects.resolver import Places
+from flowd.model.facts import Fact, state_fact
+from flowd.model.session import SessionState
 from flowd.sinks.handoff_yaml import HandoffYaml
 from flowd.sinks.protocol import RefusedError
 from flowd.store.database import Database
-from flowd.store.facts import Fact, SessionState, state_fact
 
 NOW = time.time()
 FIELDS = ["goal", "status", "now", "hypothesis", "outcome", "files", "branch", "timestamp", "session_id"]

@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 
 from flowd.config.live import LiveSettings
-from flowd.daemon.idle import IdleWatch, is_idle
+from flowd.daemon.clocks import IdleWatch, is_idle
 from flowd.daemon.store_gate import StoreGate
+from flowd.model.facts import state_fact
+from flowd.model.session import SessionState
 from flowd.sinks.idle_timer import IdleTimer
 from flowd.store.database import Database
-from flowd.store.facts import SessionState, state_fact
 from flowd.store.idle import IdleTable, Pause
 
 NOW = float(int(time.time()))

@@ -5,14 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from flowd.config.errors import StoreError
-from flowd.handoff.block_find import blocks_in_markdown
+from flowd.handoff.block.find import blocks_in_markdown
+from flowd.model.facts import BlockFound, Fact, Titled, state_fact
+from flowd.model.session import Insight, SessionState
 from flowd.sinks.knowledge import SESSIONS_AT_ONCE, Knowledge
 from flowd.store.database import Database
-from flowd.store.facts import BlockFound, Fact, Insight, SessionState, Titled, state_fact
 from flowd.store.journal import body_from_text, body_text
-from flowd.store.knowledge_search import Query, known_of, search
+from flowd.store.knowledge.search import Query, known_of, search
 from flowd.store.migrations import migrate
+from flowd.system.errors import StoreError
 
 PROJECT = "/home/someone/shop"
 TEXT = "# Task 1: Till\n## Handoff\noutcome: completed\ngotchas:\n  - issue: The till beeps\n"

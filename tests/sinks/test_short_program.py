@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from flowd.sinks.short_program import OverdueError, run_program, running_programs
+from flowd.system.processes import OverdueError, run_program, running_programs
 
 FAMILY = """
 import os, pathlib, signal, subprocess, sys, time
@@ -73,7 +73,7 @@ def test_bytes_that_are_no_text_do_not_stop_the_reading(tmp_path: Path) -> None:
 def test_a_process_that_stops_ends_what_runs_and_starts_nothing_more(tmp_path: Path) -> None:
     outer = f"""
 import os, pathlib, sys, threading, time
-from flowd.sinks.short_program import end_programs, run_program
+from flowd.system.processes import end_programs, run_program
 command = [sys.executable, "-c", {FAMILY!r}, "hang"]
 run = lambda: print(run_program(command, cwd=".", env=os.environ, timeout_s=600).code, flush=True)
 thread = threading.Thread(target=run)

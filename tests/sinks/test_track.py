@@ -9,20 +9,20 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from flowd.config.errors import FlowdError
 from flowd.config.live import LiveSettings
 from flowd.config.settings import Settings
-from flowd.handoff.track import Track, choose_track
-from flowd.sinks.beads import Beads
+from flowd.handoff.track.tracks import Track, choose_track
+from flowd.model.facts import Checkpointed, Fact
+from flowd.sinks.beads.sink import Beads
 from flowd.sinks.protocol import NotNowError
-from flowd.sinks.track import TrackHandoffs
-from flowd.sinks.track_couriers import CarryNow, SinksCarry
-from flowd.sinks.track_create import Created, Creation
-from flowd.sinks.track_resume import resume_track
+from flowd.sinks.track.couriers import CarryNow, SinksCarry
+from flowd.sinks.track.create import Created, Creation
+from flowd.sinks.track.resume import resume_track
+from flowd.sinks.track.sink import TrackHandoffs
 from flowd.store.database import Database
-from flowd.store.facts import Checkpointed, Fact
 from flowd.store.journal import Journal
-from flowd.store.track_binding import binding_fact
+from flowd.store.user_fields import binding_fact
+from flowd.system.errors import FlowdError
 from tests.sinks.beads_project import BeadsProject
 from tests.sinks.stand_ins.agent_mail import running_server
 from tests.sinks.track_project import TrackProject

@@ -10,8 +10,9 @@ from typing import Any
 import jsonschema  # type: ignore[import-untyped]  # it has no types of its own
 import msgspec
 
-from flowd.store.checkpoints import checkpoint_fact
-from flowd.store.facts import Fact, SessionState, Trigger
+from flowd.model.checkpoints import checkpoint_fact
+from flowd.model.facts import Fact, Trigger
+from flowd.model.session import SessionState
 
 PLAN = """\
 # Plan
@@ -22,7 +23,7 @@ PLAN = """\
 - [{2}] Rotate
 - [{3}] Revoke
 """
-SCHEMA = json.loads(resources.files("flowd.handoff").joinpath("track_metadata.schema.json").read_text())
+SCHEMA = json.loads(resources.files("flowd.handoff.track").joinpath("metadata.schema.json").read_text())
 
 
 class TrackProject:

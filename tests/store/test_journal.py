@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from flowd.config.errors import StoreError
+from flowd.model.facts import Compacted, Fact, Titled, state_fact
+from flowd.model.session import SessionState
 from flowd.store.database import CHANGES_PER_FOLD, Database
-from flowd.store.facts import Compacted, Fact, SessionState, Titled, state_fact
 from flowd.store.journal import Batch, Journal
 from flowd.store.migrations import migrate
 from flowd.store.sources import Source
+from flowd.system.errors import StoreError
 
 
 @pytest.fixture

@@ -6,13 +6,13 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from flowd.handoff.block import FoundBlock
-from flowd.handoff.block_find import blocks_in_markdown
+from flowd.handoff.block.find import blocks_in_markdown
+from flowd.model.block import FoundBlock
 from flowd.store.database import Database
-from flowd.store.knowledge import Provenance
-from flowd.store.knowledge_blocks import keep_block
-from flowd.store.knowledge_context import blocked_tasks, blockers_of, contexts_before, learned_gotchas
-from flowd.store.knowledge_search import Query, find_nodes, known_of, search, tasks_of
+from flowd.store.knowledge.blocks import keep_block
+from flowd.store.knowledge.context import blocked_tasks, blockers_of, contexts_before, learned_gotchas
+from flowd.store.knowledge.graph import Provenance
+from flowd.store.knowledge.search import Query, find_nodes, known_of, search, tasks_of
 from flowd.store.migrations import migrate
 
 PROJECT = "/home/someone/shop"

@@ -9,13 +9,13 @@ from typing import Any
 import msgspec
 import pytest
 
-from flowd.handoff.block import Block, FoundBlock
-from flowd.handoff.block_find import blocks_in_markdown
-from flowd.handoff.context import render
+from flowd.handoff.block.find import blocks_in_markdown
+from flowd.handoff.task_context import render
+from flowd.model.block import Block, FoundBlock
 from flowd.store.database import Database
-from flowd.store.knowledge import Provenance
-from flowd.store.knowledge_blocks import keep_block
-from flowd.store.knowledge_context import context_from, contexts_before, session_context
+from flowd.store.knowledge.blocks import keep_block
+from flowd.store.knowledge.context import context_from, contexts_before, session_context
+from flowd.store.knowledge.graph import Provenance
 from flowd.store.migrations import migrate
 
 SPECIFICATION = Path(__file__).parents[3] / "shared/specs/structured-handoff-block.md"

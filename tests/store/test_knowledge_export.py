@@ -6,15 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from flowd.config.errors import FlowdError
-from flowd.handoff.block_find import blocks_in_markdown
+from flowd.handoff.block.find import blocks_in_markdown
 from flowd.store.database import Database
-from flowd.store.knowledge import Provenance
-from flowd.store.knowledge_blocks import keep_block
-from flowd.store.knowledge_export import as_dot, as_json, as_mermaid, load_graph
-from flowd.store.knowledge_import import import_graph
-from flowd.store.knowledge_search import Query, find_nodes, search
+from flowd.store.knowledge.blocks import keep_block
+from flowd.store.knowledge.graph import Provenance
+from flowd.store.knowledge.search import Query, find_nodes, search
+from flowd.store.knowledge.transfer import as_dot, as_json, as_mermaid, import_graph, load_graph
 from flowd.store.migrations import migrate
+from flowd.system.errors import FlowdError
 
 PROJECT = "/home/someone/shop"
 LONG = "A gotcha that needs far more words than the hundred which a summary of the graph may have, " * 2

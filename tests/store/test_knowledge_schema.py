@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from flowd.model.session import Insight, SessionState
 from flowd.store.database import Database
-from flowd.store.facts import Insight, SessionState
-from flowd.store.knowledge_edits import forget, pin
-from flowd.store.knowledge_insights import keep_insights
-from flowd.store.knowledge_search import Query, search
+from flowd.store.knowledge.edits import forget, pin
+from flowd.store.knowledge.insights import keep_insights
+from flowd.store.knowledge.search import Query, search
 from flowd.store.migrations import migrate
 from flowd.store.schema import MIGRATION_NAMES
 

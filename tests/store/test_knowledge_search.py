@@ -9,15 +9,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from flowd.handoff.block_find import blocks_in_markdown
+from flowd.handoff.block.find import blocks_in_markdown
+from flowd.model.session import Insight, SessionState
 from flowd.store.database import Database
-from flowd.store.facts import Insight, SessionState
-from flowd.store.knowledge import Node, Provenance
-from flowd.store.knowledge_blocks import keep_block
-from flowd.store.knowledge_context import context_from
-from flowd.store.knowledge_edits import forget, pin
-from flowd.store.knowledge_insights import keep_insights
-from flowd.store.knowledge_search import Query, find_nodes, search
+from flowd.store.knowledge.blocks import keep_block
+from flowd.store.knowledge.context import context_from
+from flowd.store.knowledge.edits import forget, pin
+from flowd.store.knowledge.graph import Node, Provenance
+from flowd.store.knowledge.insights import keep_insights
+from flowd.store.knowledge.search import Query, find_nodes, search
 from flowd.store.migrations import migrate
 
 PROJECT = "/home/someone/shop"

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from flowd.model.session import Insight, SessionState
 from flowd.store.database import Database
-from flowd.store.facts import Insight, SessionState
-from flowd.store.knowledge_edits import forget, pin
-from flowd.store.knowledge_insights import keep_insights
-from flowd.store.knowledge_rows import ROWS_IN_ONE, write_rows
-from flowd.store.knowledge_search import Query, search
+from flowd.store.knowledge.edits import forget, pin
+from flowd.store.knowledge.graph import ROWS_IN_ONE, write_rows
+from flowd.store.knowledge.insights import keep_insights
+from flowd.store.knowledge.search import Query, search
 from flowd.store.migrations import migrate
 
 PROJECTS = ("/home/someone/shop", '/home/"quoted"\\back/müsli 🧺')

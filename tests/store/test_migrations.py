@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from flowd.config.errors import StoreError
 from flowd.store import schema
 from flowd.store.database import Database
 from flowd.store.journal import Journal
 from flowd.store.migrations import BACKUPS_KEPT, migrate, migrations
+from flowd.system.errors import StoreError
 
 SCHEMAS = Path(__file__).parent / "schemas"
 FOREIGN = "create table their_own (id integer primary key, t text); insert into their_own values (7, 'x');"

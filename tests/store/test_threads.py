@@ -7,12 +7,11 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from flowd.store import threads
 from flowd.store.database import Database
 from flowd.store.migrations import migrate
-from flowd.store.thread_records import ENTRY_TYPES, Created
-from flowd.store.thread_words import ENTRY_LIMIT_BYTES, ThreadError
-from flowd.store.threads import Threads
+from flowd.store.threads import threads
+from flowd.store.threads.records import ENTRY_LIMIT_BYTES, ENTRY_TYPES, Created, ThreadError
+from flowd.store.threads.threads import Threads
 
 NOBODY = "hof_" + "x" * 21
 

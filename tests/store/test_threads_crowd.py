@@ -14,8 +14,8 @@ import pytest
 
 from flowd.store.database import Database
 from flowd.store.migrations import migrate
-from flowd.store.thread_words import ThreadError
-from flowd.store.threads import Threads
+from flowd.store.threads.records import ThreadError
+from flowd.store.threads.threads import Threads
 
 WRITER = Path(__file__).with_name("thread_writer.py")
 WRITERS = 8

@@ -11,12 +11,11 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invariant, multiple, rule
 
-from flowd.store import threads
 from flowd.store.database import Database
 from flowd.store.migrations import migrate
-from flowd.store.thread_records import CLIENTS, ENTRY_TYPES
-from flowd.store.thread_words import ThreadError
-from flowd.store.threads import Threads
+from flowd.store.threads import threads
+from flowd.store.threads.records import CLIENTS, ENTRY_TYPES, ThreadError
+from flowd.store.threads.threads import Threads
 
 clients = st.sampled_from(CLIENTS)
 words = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)

@@ -4,10 +4,10 @@ import hashlib
 import sqlite3
 from pathlib import Path
 
-from flowd.store import threads
 from flowd.store.database import Database
 from flowd.store.migrations import migrate
-from flowd.store.threads import Threads
+from flowd.store.threads import threads
+from flowd.store.threads.threads import Threads
 
 TABLES = 20
 

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from flowd.config.errors import StoreError
-from flowd.store import thread_turns
 from flowd.store.database import Database
 from flowd.store.migrations import migrate
-from flowd.store.thread_words import ThreadError
-from flowd.store.threads import Threads
+from flowd.store.threads import threads as thread_turns
+from flowd.store.threads.records import ThreadError
+from flowd.store.threads.threads import Threads
+from flowd.system.errors import StoreError
 
 
 @pytest.fixture
@@ -39,7 +39,7 @@ def test_a_writer_outwaits_sqlites_own_timeout(
     threads: Threads, another_writer: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     refused = threading.Event()
-    monkeypatch.setattr("flowd.store.thread_turns.time.sleep", lambda _: refused.set())
+    monkeypatch.setattr("flowd.store.threads.threads.time.sleep", lambda _: refused.set())
     with ThreadPoolExecutor(1) as pool:
         write = pool.submit(threads.create, title="t", content="c", client="chat")
         assert refused.wait(timeout=30)

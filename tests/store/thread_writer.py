@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from flowd.store.database import Database
-from flowd.store.threads import Threads
+from flowd.store.threads.threads import Threads
 
 
 def main(path: str, notes: str, adds: str, seed: str, *ids: str) -> None:

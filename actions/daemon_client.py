@@ -1,0 +1,93 @@
+"""Asking the daemon: one request, one answer, with a deadline."""
+
+import fcntl
+import os
+import socket
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from flowd.config.paths import Paths, resolve_paths
+from flowd.system.errors import FlowdError, NotRunningError
+
+DEADLINE_S = 5.0
+
+
+class Holder(msgspec.Struct, frozen=True):
+    """Who holds the lock, as it wrote about itself."""
+
+    pid: int
+    version: str
+    socket: str
+    started_at: float
+
+
+def ask(path: Path, verb: str, *, deadline_s: float = DEADLINE_S, **arguments: Any) -> Any:
+    """Return the daemon's answer to *verb*; raise NotRunningError when nobody answers at *path*."""
+    request = msgspec.json.encode({"verb": verb, **arguments}) + b"\n"
+    try:
+        answer = _exchange(path, request, deadline_s)
+    except TimeoutError:
+        raise NotRunningError(
+            f"flowd does not answer within {deadline_s:g} s at {path}",
+            hint="it may be stopped or stuck: `flowd doctor`, then `flowd restart`",
+        ) from None
+    except OSError:
+        raise NotRunningError("flowd is not running", hint="start it with `flowd start`") from None
+    reply = msgspec.json.decode(answer, type=dict[str, Any])
+    if not reply.get("ok"):
+        raise FlowdError(str(reply.get("error")), hint=str(reply.get("hint", "")))
+    return reply["result"]
+
+
+def running_holder(path: Path) -> Holder | None:
+    """Return who holds the lock at *path* right now, or None when nobody does."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return read_holder(path)
+    finally:
+        os.close(descriptor)
+    return None
+
+
+def control_socket(paths: Paths) -> Path:
+    """Return where the running daemon listens, whatever environment it was started in."""
+    holder = read_holder(paths.lock)
+    return Path(holder.socket) if holder else paths.socket
+
+
+def read_holder(path: Path) -> Holder | None:
+    """Return what the lock file says about its holder, if it says anything."""
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=Holder)
+    except (OSError, msgspec.DecodeError):
+        return None
+
+
+def poke_daemon() -> bool:
+    """Have a running daemon look at what was just written; say whether there is one."""
+    with suppress(FlowdError):
+        ask(control_socket(resolve_paths()), "poke", deadline_s=1.0)
+        return True
+    return False
+
+
+def _exchange(path: Path, request: bytes, deadline_s: float) -> bytes:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+        connection.settimeout(deadline_s)
+        connection.connect(str(path))
+        connection.sendall(request)
+        answer = bytearray()
+        while not answer.endswith(b"\n"):
+            received = connection.recv(1 << 16)
+            if not received:
+                raise ConnectionError("closed before the answer was complete")
+            answer += received
+        return bytes(answer)

@@ -1,0 +1,34 @@
+"""``flow``: what people and agents type while they work."""
+
+from collections.abc import Sequence
+
+from flowd.cli.main import run_command
+
+ABOUT = "flow: your side of the thread that flowd keeps."
+EXAMPLES = """\
+examples:
+  flow show                               where the work in this project stands
+  flow save "Parser done, tests next"     say it yourself; your words stay
+  flow inject                             what the next session will be told
+  flow sessions --all                     every session flowd has followed
+"""
+VERBS = {
+    "init": "flowd.cli.flow.init",
+    "save": "flowd.cli.flow.save",
+    "show": "flowd.cli.flow.show",
+    "inject": "flowd.cli.flow.inject",
+    "sessions": "flowd.cli.flow.sessions",
+    "handoff": "flowd.cli.flow.handoff",
+    "escalate": "flowd.cli.flow.escalate",
+    "trust": "flowd.cli.flow.trust",
+    "thread": "flowd.cli.flow.thread",
+    "extract": "flowd.cli.flow.extract",
+    "block": "flowd.cli.flow.block",
+    "context": "flowd.cli.flow.context",
+    "knowledge": "flowd.cli.flow.knowledge",
+}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command and return its exit code."""
+    return run_command("flow", ABOUT, EXAMPLES, VERBS, argv)

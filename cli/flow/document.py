@@ -1,0 +1,50 @@
+"""Documents that a person names on the command line: read whole, replaced whole."""
+
+import itertools
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+from flowd.system.errors import FlowdError
+
+LARGEST = 10_000_000
+
+
+def read_document(file: Path) -> str:
+    """Return the text of *file*, or raise saying why it cannot be read."""
+    try:
+        if file.stat().st_size > LARGEST:
+            raise FlowdError(f"{file} is larger than {LARGEST // 1_000_000} MB", hint="name a smaller file")
+        return file.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise FlowdError(f"{file} is not UTF-8 text: {error.reason}") from error
+    except OSError as error:
+        raise FlowdError(f"cannot read {file}: {error.strerror}", hint="check its name and mode") from error
+
+
+def replace_document(file: Path, text: str) -> Path | None:
+    """Make *text* the content of *file* in one step; return the copy of what was there, if anything was."""
+    try:
+        file = file.resolve()
+        backup = _backed_up(file) if file.exists() else None
+        descriptor, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
+        with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as new:
+            new.write(text)
+            new.flush()
+            os.fsync(new.fileno())
+        if backup is not None:
+            shutil.copymode(backup, name)
+        Path(name).replace(file)
+    except OSError as error:
+        raise FlowdError(
+            f"cannot write {file}: {error.strerror}", hint="check its directory's mode"
+        ) from error
+    return backup
+
+
+def _backed_up(file: Path) -> Path:
+    names = (f"{file.name}.bak{number or ''}" for number in itertools.count())
+    backup = next(place for name in names if not (place := file.with_name(name)).exists())
+    shutil.copy2(file, backup)
+    return backup

@@ -1,0 +1,253 @@
+"""``flow knowledge``: search, show, pin, forget, export and import what was learned."""
+
+import argparse
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from flowd.actions.context import open_store, this_project
+from flowd.cli.flow.document import read_document
+from flowd.cli.output import home_relative, paint, visible, wrapped
+from flowd.store.database import Database
+from flowd.store.knowledge.context import MappedFile, TaskBlocker, blocked_tasks, blockers_of, files_of
+from flowd.store.knowledge.edits import forget, pin
+from flowd.store.knowledge.graph import NODE_TYPES, Node
+from flowd.store.knowledge.search import Known, Query, Told, find_nodes, known_of, search, tasks_of
+from flowd.store.knowledge.transfer import as_dot, as_json, as_mermaid, import_graph, load_graph
+from flowd.system.errors import FlowdError
+
+
+class Work(msgspec.Struct, frozen=True):
+    """What a task did and what stands in the way, its own and others'."""
+
+    files: list[MappedFile] = []
+    blockers: list[TaskBlocker] = []
+    blocked_by: list[str] = []
+
+
+def found_lines(nodes: list[Node], tasks: dict[tuple[str, str], list[str]]) -> Iterator[str]:
+    """Yield each node's id and summary, and below it what it is and which tasks found it."""
+    for node in nodes:
+        mark = " *" if node.pinned else ""
+        yield paint(f"{node.id}{mark}", "bold")
+        yield from wrapped(node.summary, first="  ", rest="  ")
+        if node.detail:
+            yield from wrapped(node.detail, first="    ", rest="    ")
+        about = [node.severity or node.status, " ".join(f"#{tag}" for tag in node.tags)]
+        about += tasks.get((node.project, node.id), [])
+        about += [f"{node.mentions} times" if node.mentions > 1 else "", home_relative(node.project)]
+        yield paint("  " + visible(" · ".join(part for part in about if part)), "dim")
+
+
+def known_lines(known: Known) -> Iterator[str]:
+    """Yield all that is known of one node."""
+    node = known.node
+    yield paint(f"{node.id} ({node.type})", "bold")
+    yield from wrapped(node.summary, first="  ", rest="  ")
+    facts = {
+        "handle": node.detail,
+        "severity": node.severity,
+        "status": node.status,
+        "where": node.file,
+        "tags": ", ".join(node.tags),
+        "named": node.given_id,
+        "project": home_relative(node.project),
+        "pinned": "yes" if node.pinned else "",
+    }
+    for name, value in facts.items():
+        if value:
+            yield from _fact(name, value)
+    for edge in known.edges:
+        relation = (
+            f"{edge.kind} {edge.to_id}" if edge.from_id == node.id else f"{edge.from_id} {edge.kind} it"
+        )
+        yield f"  {'edge':<9}{visible(relation)}"
+    for told in known.told:
+        yield from _fact("said", _told(told))
+
+
+def work_lines(work: Work) -> Iterator[str]:
+    """Yield a task's files and blockers."""
+    for file in work.files:
+        yield from _fact("file", f"{file.location}: {file.notes}".removesuffix(": "))
+    for blocker in work.blockers:
+        yield from _fact("blocker", f"{blocker.blocker} ({blocker.state})")
+    for reason in work.blocked_by:
+        yield from _fact("blocked", reason)
+
+
+def _fact(name: str, value: str) -> list[str]:
+    return wrapped(value, first=f"  {name:<9}", rest=" " * 11)
+
+
+def _told(told: Told) -> str:
+    place = told.provenance
+    day = time.strftime("%Y-%m-%d %H:%M", time.localtime(place.at)) if place.at else "at an unknown time"
+    line = f":{place.line}" if place.line else ""
+    where = f"in {place.file}{line}" if place.file else f"in the conversation{line and ', line ' + line[1:]}"
+    session = f" of session {place.session_id}" if place.session_id else ""
+    return f"{day} {where}{session}"
+
+
+EXAMPLES = """\
+examples:
+  flow knowledge search auth --type pattern      which tasks discovered patterns about auth
+  flow knowledge search --severity high          every severe gotcha, the pinned and newest first
+  flow knowledge show pattern-23ba34338f         who said it, where and when
+  flow knowledge export --format mermaid --project .
+"""
+FORMATS = {"json": as_json, "dot": as_dot, "mermaid": as_mermaid}
+
+
+def add_parser(subparsers: Any) -> None:
+    """Describe the verb and its operations."""
+    parser = subparsers.add_parser(
+        "knowledge",
+        help="what was learned, across tasks and sessions",
+        description="Search and tend the graph of tasks, decisions, patterns, gotchas and insights.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    operations = parser.add_subparsers(metavar="OPERATION", required=True)
+    _add_search(operations)
+    show = _add(operations, "show", "a node, who mentioned it, what it hangs together with", show_node)
+    show.add_argument("id", metavar="ID")
+    show.add_argument("--json", action="store_true", help="print it as JSON")
+    _add(operations, "forget", "remove a node for good", forget_node).add_argument("id", metavar="ID")
+    pinning = _add(operations, "pin", "keep a node on top and alive", pin_node)
+    pinning.add_argument("id", metavar="ID")
+    pinning.add_argument("--undo", action="store_true", help="let it be like any other again")
+    export = _add(operations, "export", "print the graph", export_graph)
+    export.add_argument("--format", choices=FORMATS, default="json", help="default: json")
+    taking = _add(operations, "import", "take in a knowledge_graph.json", import_file)
+    taking.add_argument("file", metavar="FILE")
+
+
+def search_nodes(arguments: argparse.Namespace) -> int:
+    """Print what matches, with the tasks that found it."""
+    query = Query(
+        words=" ".join(arguments.words),
+        tag=arguments.tag,
+        type=arguments.type,
+        severity=arguments.severity,
+        project=_project(arguments.project),
+        most=arguments.most,
+    )
+    with closing(open_store()) as database:
+        nodes = search(database, query)
+        tasks = tasks_of(database, nodes)
+    if arguments.json:
+        found = [msgspec.to_builtins(node) | {"tasks": tasks[node.project, node.id]} for node in nodes]
+        _print_json(found)
+    else:
+        print("\n".join(found_lines(nodes, tasks)) or "nothing found")
+    return 0
+
+
+def show_node(arguments: argparse.Namespace) -> int:
+    """Print all that is known of a node, in every project that has it."""
+    with closing(open_store()) as database:
+        known = [(known_of(database, node), _work(database, node)) for node in _nodes(database, arguments)]
+    if arguments.json:
+        _print_json([_plain(each) | msgspec.to_builtins(work) for each, work in known])
+    else:
+        print("\n\n".join("\n".join((*known_lines(each), *work_lines(work))) for each, work in known))
+    return 0
+
+
+def forget_node(arguments: argparse.Namespace) -> int:
+    """Remove the node; it does not come back when its block is read again."""
+    with closing(open_store()) as database:
+        node = _one(database, arguments)
+        forget(database, node)
+    print(f"forgot {node.id}")
+    return 0
+
+
+def pin_node(arguments: argparse.Namespace) -> int:
+    """Pin the node, or take its pin away."""
+    with closing(open_store()) as database:
+        node = _one(database, arguments)
+        pin(database, node, pinned=not arguments.undo)
+    print(f"{'unpinned' if arguments.undo else 'pinned'} {node.id}")
+    return 0
+
+
+def export_graph(arguments: argparse.Namespace) -> int:
+    """Print the graph in the format asked for."""
+    with closing(open_store()) as database:
+        graph = load_graph(database, _project(arguments.project))
+    sys.stdout.write(FORMATS[arguments.format](graph))
+    return 0
+
+
+def import_file(arguments: argparse.Namespace) -> int:
+    """Take the file's graph into the project's."""
+    text = read_document(Path(arguments.file))
+    project = _project(arguments.project) or this_project().root
+    with closing(open_store()) as database:
+        count = import_graph(database, text.encode(), project, arguments.file)
+    print(f"took in {count} nodes")
+    return 0
+
+
+def _add(operations: Any, name: str, what: str, run: Any) -> argparse.ArgumentParser:
+    operation: argparse.ArgumentParser = operations.add_parser(name, help=what, description=what.capitalize())
+    operation.add_argument("--project", default="", metavar="DIR", help="of this project only")
+    operation.set_defaults(run=run)
+    return operation
+
+
+def _add_search(operations: Any) -> None:
+    operation = _add(operations, "search", "nodes by words and by what they are", search_nodes)
+    operation.add_argument("words", nargs="*", metavar="WORDS")
+    operation.add_argument("--tag", default="", help="with this tag")
+    operation.add_argument("--type", default="", choices=NODE_TYPES, help=", ".join(NODE_TYPES))
+    operation.add_argument("--severity", default="", choices=["high", "medium", "low"], help="of gotchas")
+    operation.add_argument("-n", "--most", type=int, default=20, metavar="N", help="at most N (default 20)")
+    operation.add_argument("--json", action="store_true", help="print the nodes as JSON")
+
+
+def _project(directory: str) -> str:
+    return this_project(directory).root if directory else ""
+
+
+def _nodes(database: Database, arguments: argparse.Namespace) -> list[Node]:
+    nodes = find_nodes(database, arguments.id, _project(arguments.project))
+    if not nodes:
+        raise FlowdError(
+            f"nothing is called {arguments.id}", hint="find ids with: flow knowledge search WORDS"
+        )
+    return nodes
+
+
+def _work(database: Database, node: Node) -> Work:
+    if node.type != "task":
+        return Work()
+    blockers = blockers_of(database, node.project, resolved=True)
+    return Work(
+        files=files_of(database, node.project, node.id),
+        blockers=[blocker for blocker in blockers if blocker.task == node.id],
+        blocked_by=blocked_tasks(database, node.project).get(node.id, []),
+    )
+
+
+def _plain(known: Known) -> dict[str, Any]:
+    return known._asdict() | {"told": [told._asdict() for told in known.told]}
+
+
+def _one(database: Database, arguments: argparse.Namespace) -> Node:
+    nodes = _nodes(database, arguments)
+    if len(nodes) > 1:
+        places = ", ".join(f"{node.id} in {node.project}" for node in nodes)
+        raise FlowdError(f"{arguments.id} is more than one: {places}", hint="say which with --project DIR")
+    return nodes[0]
+
+
+def _print_json(value: Any) -> None:
+    print(msgspec.json.format(msgspec.json.encode(value)).decode())

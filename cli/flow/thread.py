@@ -1,0 +1,228 @@
+"""``flow thread``: the handoff threads that Chat and Code share, from the command line."""
+
+import argparse
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import msgspec
+
+from flowd.config.paths import resolve_paths
+from flowd.config.settings import load_settings
+from flowd.redaction.redactor import Redactor
+from flowd.store import schema
+from flowd.store.database import Database
+from flowd.store.threads.records import (
+    CLIENTS,
+    ENTRY_LIMIT_BYTES,
+    ENTRY_TYPES,
+    Added,
+    Closed,
+    Created,
+    Entry,
+    Handoff,
+    Marked,
+    Retrieved,
+)
+from flowd.store.threads.threads import Threads
+from flowd.system.errors import FlowdError
+
+
+@contextmanager
+def open_threads() -> Iterator[Threads]:
+    """Give the block the threads of core.db, migrated if need be; what they return is on disk."""
+    paths = resolve_paths()
+    settings = load_settings(paths.config_file).settings
+    database = Database(paths.database_at(settings.store.path), durable=True)
+    try:
+        schema.ensure_current(database)
+        yield Threads(database, Redactor(settings.redaction.patterns))
+    finally:
+        database.close()
+
+
+Result = Created | Retrieved | Added | Marked | Closed
+
+# Words from elsewhere must not move the cursor or recolour the terminal of whoever reads them.
+_VISIBLE = {code: f"\\x{code:02x}" for code in (*range(0x20), *range(0x7F, 0xA0)) if chr(code) not in "\n\t"}
+
+
+def render(result: Result) -> str:
+    """Return *result* as readable lines, control characters made visible."""
+    match result:
+        case Created():
+            lines = _created(result)
+        case Retrieved():
+            lines = _retrieved(result)
+        case Added():
+            lines = _added(result)
+        case Marked():
+            lines = [f"Read up to entry {result.last_seen} as {result.client}."]
+        case Closed():
+            lines = [f"Closed {result.id} ({result.title}). Its entries are deleted."]
+    return "\n".join(lines).translate(_VISIBLE)
+
+
+def _created(result: Created) -> list[str]:
+    return [
+        result.handoff.id,
+        f"Created: {result.handoff.title}. Paste this id into the other client.",
+        *_redacted(result.redacted),
+    ]
+
+
+def _retrieved(result: Retrieved) -> list[str]:
+    unseen = {entry.seq for entry in result.new_entries}
+    lines = [_heading(result.handoff), _news(result)]
+    for entry in result.entries:
+        lines += ["", *_entry(entry, " (new)" if entry.seq in unseen else "")]
+    return lines
+
+
+def _added(result: Added) -> list[str]:
+    lines = [
+        f"Added entry {result.entry.seq} ({result.entry.type}) to {result.handoff.id}.",
+        *_redacted(result.redacted),
+    ]
+    if result.missed_entries:
+        lines.append(f"Not seen by you before this write: {len(result.missed_entries)}")
+    for entry in result.missed_entries:
+        lines += ["", *_entry(entry, " (missed)")]
+    return lines
+
+
+def _heading(handoff: Handoff) -> str:
+    project = f" · {handoff.project}" if handoff.project else ""
+    return f"{handoff.title}{project} · {handoff.status} · {handoff.id}"
+
+
+def _news(result: Retrieved) -> str:
+    if result.handoff.status == "completed":
+        return f"Completed at {result.handoff.updated_at} UTC; its entries are deleted."
+    return f"Entries: {len(result.entries)}, new for you: {result.new_count}"
+
+
+def _entry(entry: Entry, mark: str) -> list[str]:
+    heading = f"#{entry.seq} {entry.from_client} · {entry.type} · {entry.created_at} UTC{mark}"
+    return [heading, *(f"  {line}" for line in entry.content.split("\n"))]
+
+
+def _redacted(kinds: tuple[str, ...]) -> list[str]:
+    return [f"Left out before storing: {', '.join(kinds)}."] if kinds else []
+
+
+EXAMPLES = """\
+examples:
+  flow thread create "Implement auth" "JWT with refresh tokens." --as chat
+  flow thread get hof_V1StGXR8_Z5jdHi6B-myT
+  flow thread add hof_V1StGXR8_Z5jdHi6B-myT question "Expire after 7 or 30 days?"
+  flow thread add hof_V1StGXR8_Z5jdHi6B-myT progress - < notes.md
+  flow thread read hof_V1StGXR8_Z5jdHi6B-myT
+  flow thread close hof_V1StGXR8_Z5jdHi6B-myT
+"""
+
+
+def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the verb ``thread`` and its five operations."""
+    parser = subparsers.add_parser(
+        "thread",
+        help="handoff threads shared by Chat and Code",
+        description="Share a thread of work between Claude Chat and Claude Code; its id is the only key.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    operations = parser.add_subparsers(dest="operation", required=True, metavar="OPERATION")
+    _add_create(operations)
+    _add_add(operations)
+    for name, what in (("get", "show all entries, new ones marked"), ("read", "mark all entries as read")):
+        operation = _add_operation(operations, name, what)
+        operation.add_argument("id", help="the handoff's id")
+        _add_client(operation)
+    _add_operation(operations, "close", "delete the entries, complete the handoff").add_argument("id")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Do the named operation and print its result."""
+    with open_threads() as threads:
+        result = _OPERATIONS[arguments.operation](threads, arguments)
+    print(msgspec.json.encode(result).decode() if arguments.json else render(result))
+    return 0
+
+
+def _add_operation(
+    operations: "argparse._SubParsersAction[argparse.ArgumentParser]", name: str, what: str
+) -> argparse.ArgumentParser:
+    operation = operations.add_parser(name, help=what, description=f"{what[0].upper()}{what[1:]}.")
+    operation.add_argument("--json", action="store_true", help="print the result as JSON")
+    return operation
+
+
+def _add_create(operations: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    operation = _add_operation(operations, "create", "open a handoff")
+    operation.add_argument("title", help="a short title")
+    operation.add_argument("content", nargs="?", default="-", help="the first entry; - or nothing: stdin")
+    operation.add_argument("--project", help="a tag for people; not used for anything")
+    _add_client(operation)
+
+
+def _add_add(operations: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    operation = _add_operation(operations, "add", "append an entry")
+    operation.add_argument("id", help="the handoff's id")
+    operation.add_argument("type", choices=ENTRY_TYPES, help="what kind of entry it is")
+    operation.add_argument("content", nargs="?", default="-", help="the message; - or nothing: stdin")
+    _add_client(operation)
+
+
+def _add_client(operation: argparse.ArgumentParser) -> None:
+    operation.add_argument(
+        "--as", dest="client", choices=CLIENTS, default="code", help="whose side you are on (default: code)"
+    )
+
+
+def _create(threads: Threads, arguments: argparse.Namespace) -> Result:
+    return threads.create(
+        title=arguments.title,
+        content=_content(arguments.content),
+        project=arguments.project,
+        client=arguments.client,
+    )
+
+
+def _get(threads: Threads, arguments: argparse.Namespace) -> Result:
+    return threads.get(handoff_id=arguments.id, client=arguments.client)
+
+
+def _add(threads: Threads, arguments: argparse.Namespace) -> Result:
+    return threads.add(
+        handoff_id=arguments.id,
+        entry_type=arguments.type,
+        content=_content(arguments.content),
+        client=arguments.client,
+    )
+
+
+def _read(threads: Threads, arguments: argparse.Namespace) -> Result:
+    return threads.mark_read(handoff_id=arguments.id, client=arguments.client)
+
+
+def _close(threads: Threads, arguments: argparse.Namespace) -> Result:
+    return threads.close(handoff_id=arguments.id)
+
+
+def _content(given: str) -> str:
+    if given != "-":
+        return given
+    if sys.stdin.isatty():
+        sys.stderr.write("Type the message; end it with Ctrl-D.\n")
+    # One byte over the limit is enough to refuse; an endless pipe is never read to its end.
+    raw = sys.stdin.buffer.read(ENTRY_LIMIT_BYTES + 1)
+    if len(raw) > ENTRY_LIMIT_BYTES:
+        raise FlowdError(f"standard input holds more than {ENTRY_LIMIT_BYTES:,} bytes", hint="split it")
+    try:
+        return raw.decode()
+    except UnicodeDecodeError as error:
+        raise FlowdError("standard input is not UTF-8 text", hint="convert it first, with iconv") from error
+
+
+_OPERATIONS = {"create": _create, "get": _get, "add": _add, "read": _read, "close": _close}

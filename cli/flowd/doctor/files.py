@@ -1,0 +1,57 @@
+"""Checks of flowd's own files: private to this user, with room to grow."""
+
+import os
+import shutil
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+from flowd.cli.flowd.doctor.finding import Case, Finding
+from flowd.cli.output import size
+
+LITTLE_SPACE = 1_000_000_000
+NO_SPACE = 100_000_000
+
+
+def check_permissions(case: Case) -> Finding:
+    """Say whether every directory and file of flowd's own is private."""
+    wrong = [line for path in _own_places(case) if (line := _complaint(path))]
+    if not wrong:
+        return Finding("permissions", "ok", "directories 0700, files 0600")
+    seen = "; ".join(seen for seen, _ in wrong)
+    return Finding("permissions", "trouble", seen, "; ".join(fix for _, fix in wrong))
+
+
+def check_disk(case: Case) -> Finding:
+    """Say how much room the disk of core.db has left."""
+    free = shutil.disk_usage(_nearest_existing(case.database.parent)).free
+    seen = f"{size(free)} free for core.db"
+    if free < NO_SPACE:
+        return Finding("disk", "trouble", seen, "free some disk space")
+    if free < LITTLE_SPACE:
+        return Finding("disk", "warning", seen, "free some disk space")
+    return Finding("disk", "ok", seen)
+
+
+def _own_places(case: Case) -> Iterator[Path]:
+    paths = case.paths
+    yield from dict.fromkeys(
+        path for path in (paths.data_dir, paths.state_dir, paths.log_dir, case.socket.parent) if path.is_dir()
+    )
+    files = [paths.lock, case.database, *paths.log_dir.glob("*")]
+    files += [case.database.with_name(case.database.name + ending) for ending in ("-wal", "-shm")]
+    yield from (file for file in files if file.is_file())
+
+
+def _complaint(path: Path) -> tuple[str, str] | None:
+    status = path.stat()
+    mode, wanted = stat.S_IMODE(status.st_mode), 0o700 if path.is_dir() else 0o600
+    if status.st_uid != os.getuid():
+        return f"{path} belongs to user {status.st_uid}", f"sudo chown {os.getuid()} {path}"
+    if mode & 0o077:
+        return f"{path} has mode {mode:04o}", f"chmod {wanted:o} {path}"
+    return None
+
+
+def _nearest_existing(path: Path) -> Path:
+    return next(place for place in (path, *path.parents) if place.exists())

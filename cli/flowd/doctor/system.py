@@ -1,0 +1,109 @@
+"""Checks of what flowd needs from the machine: watches, git, bd, Claude Code."""
+
+import os
+import shutil
+import sys
+from pathlib import Path
+
+from flowd.cli.flowd.doctor.finding import Case, Finding, Level
+from flowd.cli.flowd.manager.manager import run_quietly
+
+LIMITS = Path("/proc/sys/fs/inotify")
+PROCESSES = Path("/proc")
+MORE_WATCHES = (
+    "echo fs.inotify.max_user_watches=524288 | sudo tee /etc/sysctl.d/60-flowd.conf && sudo sysctl --system"
+)
+MORE_INSTANCES = (
+    "echo fs.inotify.max_user_instances=512 | sudo tee /etc/sysctl.d/61-flowd.conf && sudo sysctl --system"
+)
+
+
+def check_watches(case: Case) -> Finding:
+    """Say whether the system gives the watches that flowd needs beside everybody else's."""
+    if sys.platform != "linux":
+        return Finding("watches", "ok", "this system has no limit on watches")
+    most_watches, most_instances = _limit("max_user_watches"), _limit("max_user_instances")
+    instances, watches = _in_use()
+    needed = 0 if case.status else _directories(case.claude_dir / "projects")
+    seen = f"{watches} of {most_watches} inotify watches and {instances} of {most_instances} instances in use"
+    if case.status and case.status["watches"]["polled"]:
+        polled = case.status["watches"]["polled"]
+        return Finding("watches", "warning", f"{seen}; {polled} directories are polled", MORE_WATCHES)
+    if watches + needed > most_watches:
+        return Finding("watches", "warning", f"{seen}; flowd needs {needed}", MORE_WATCHES)
+    if case.status is None and instances >= most_instances:
+        return Finding("watches", "warning", f"{seen}; flowd needs one", MORE_INSTANCES)
+    return Finding("watches", "ok", seen)
+
+
+def check_claude(case: Case) -> Finding:
+    """Say whether Claude Code's directory is there."""
+    projects = case.claude_dir / "projects"
+    if projects.is_dir():
+        return Finding("claude", "ok", f"{projects} is there")
+    seen = f"{projects} does not exist; flowd waits for it"
+    return Finding("claude", "info", seen, "start Claude Code once, or set claude.config_dir")
+
+
+def check_git(_: Case) -> Finding:
+    """Say whether git is found, which branches and drift are read with."""
+    return _program("git", ("git", "--version"), "warning", "install git")
+
+
+def check_bd(_: Case) -> Finding:
+    """Say whether Beads is found, which checkpoints can be noted in."""
+    return _program("bd", ("bd", "version"), "info", "only needed for Beads notes")
+
+
+def _program(check: str, words: tuple[str, ...], level_without: Level, fix: str) -> Finding:
+    place = shutil.which(words[0])
+    if place is None:
+        return Finding(check, level_without, f"{check} is not on PATH", fix)
+    run = run_quietly(*words)
+    if run.returncode != 0:
+        return Finding(check, "warning", f"{place} does not run: {' '.join(run.stderr.split())}", fix)
+    return Finding(check, "ok", f"{next(iter(run.stdout.splitlines()), '')} ({place})")
+
+
+def _limit(name: str) -> int:
+    return int((LIMITS / name).read_text(encoding="ascii"))
+
+
+def _in_use() -> tuple[int, int]:
+    """Return how many inotify instances and watches this user's processes hold."""
+    instances = watches = 0
+    for entry in PROCESSES.glob("[0-9]*/fd"):
+        for descriptor in _inotify_descriptors(entry):
+            instances += 1
+            watches += _watches_of(entry.parent / "fdinfo" / descriptor)
+    return instances, watches
+
+
+def _inotify_descriptors(folder: Path) -> list[str]:
+    try:
+        if folder.stat().st_uid != os.getuid():
+            return []
+        return [name for name in os.listdir(folder) if _target(folder / name) == "anon_inode:inotify"]
+    except OSError:  # the process ended, or is not ours to look into
+        return []
+
+
+def _target(link: Path) -> str:
+    try:
+        return os.readlink(link)  # noqa: PTH115 not a path on disk
+    except OSError:
+        return ""
+
+
+def _watches_of(information: Path) -> int:
+    try:
+        return information.read_text(encoding="ascii", errors="replace").count("inotify wd:")
+    except OSError:
+        return 0
+
+
+def _directories(projects: Path) -> int:
+    try:
+        return 1 + sum(entry.is_dir() for entry in os.scandir(projects))
+    except OSError:
+        return 1

@@ -1,0 +1,1 @@
+"""`flowd install` and `flowd uninstall`: the service, the hooks, the MCP server."""

@@ -1,0 +1,211 @@
+"""The part of ``flowd install`` that introduces the MCP server to Claude Code and Claude Desktop."""
+
+import argparse
+import json
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from flowd.cli.flowd.install.program import CARRIED
+from flowd.cli.flowd.mcp import need_mcp
+from flowd.config.paths import Paths
+from flowd.system.errors import FlowdError
+
+DEADLINE_S = 60
+
+
+def has_claude() -> bool:
+    """Say whether Claude Code's command is on the PATH."""
+    return shutil.which("claude") is not None
+
+
+def run_claude(*words: str) -> None:
+    """Run ``claude`` with *words* in a process group of its own, or raise with what it said."""
+    process = subprocess.Popen(
+        ["claude", *words],
+        env=_environment(),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    )
+    try:
+        said, _ = process.communicate(timeout=DEADLINE_S)
+    except BaseException as error:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+        if isinstance(error, subprocess.TimeoutExpired):
+            raise FlowdError(f"claude {words[0]} did not end within {DEADLINE_S} s") from error
+        raise
+    if process.returncode != 0:
+        raise FlowdError(f"claude {' '.join(words[:2])} failed: {' '.join(said.split())[:300]}")
+
+
+def _environment() -> dict[str, str]:
+    # Run from inside a session, its variables (one of them a secret) are not this command's business.
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if name == "CLAUDE_CONFIG_DIR" or not name.startswith("CLAUDE")
+    }
+
+
+_REMEDY = "mend it first; flowd changed nothing"
+
+
+def read_config(path: Path) -> dict[str, Any]:
+    """Return what *path* holds, nothing if there is no such file; refuse what is not a JSON object."""
+    try:
+        value = json.loads(path.read_text(encoding="utf-8") or "{}")
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as error:
+        raise FlowdError(f"{path} cannot be read as JSON: {error}", hint=_REMEDY) from error
+    if not isinstance(value, dict) or not isinstance(value.get("mcpServers", {}), dict):
+        raise FlowdError(f"{path} is not a client's configuration", hint=_REMEDY)
+    return value
+
+
+def entry_in(path: Path, name: str) -> object:
+    """Return the entry of the server *name* in *path*, or None."""
+    return read_config(path).get("mcpServers", {}).get(name)
+
+
+def set_entry(path: Path, name: str, entry: dict[str, Any] | None) -> None:
+    """Put *entry* under *name* in *path*, or take it out; everything else stays, and a copy is kept."""
+    config = read_config(path)
+    servers = config.setdefault("mcpServers", {})
+    if entry is None:
+        servers.pop(name, None)
+    else:
+        servers[name] = entry
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.exists():
+        shutil.copy2(path, path.with_name(f"{path.name}.before-flowd"))
+    _replace(path, json.dumps(config, indent=2, ensure_ascii=False) + "\n")
+
+
+def _replace(path: Path, text: str) -> None:
+    # Through a link, the file it leads to is replaced, not the link.
+    target = Path(os.path.realpath(path))
+    descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    draft = Path(name)
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        if target.exists():
+            shutil.copymode(target, draft)
+        draft.replace(target)
+    except BaseException:
+        draft.unlink()
+        raise
+
+
+NAME = "flowd"
+ARGUMENTS = ["-P", "-m", "flowd", "mcp"]
+
+
+def server_entry() -> dict[str, Any]:
+    """Return the client's configuration of the flowd that is running now."""
+    entry: dict[str, Any] = {"command": sys.executable, "args": ARGUMENTS}
+    # A client has an environment of its own; flowd must find the same core.db there.
+    environment = {name: os.environ[name] for name in CARRIED if os.environ.get(name)}
+    return {**entry, "env": environment} if environment else entry
+
+
+def is_ours(entry: object) -> bool:
+    """Say whether a client's *entry* starts flowd, this one or an earlier one."""
+    return isinstance(entry, dict) and entry.get("args") == ARGUMENTS
+
+
+def desktop_file() -> Path:
+    """Return Claude Desktop's configuration file."""
+    if sys.platform == "darwin":
+        return Path.home() / "Library/Application Support/Claude/claude_desktop_config.json"
+    config = os.environ.get("XDG_CONFIG_HOME")
+    return (Path(config) if config else Path.home() / ".config") / "Claude/claude_desktop_config.json"
+
+
+def code_file() -> Path:
+    """Return the file in which Claude Code keeps the servers of user scope. flowd only reads it."""
+    moved = os.environ.get("CLAUDE_CONFIG_DIR")
+    return (Path(moved) if moved else Path.home()) / ".claude.json"
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options that ask for this step."""
+    parser.add_argument(
+        "--mcp",
+        action="store_true",
+        help="register the MCP server with Claude Code (user scope), print the block for Claude Desktop",
+    )
+    parser.add_argument(
+        "--mcp-desktop", action="store_true", help="the same, and write the block into Claude Desktop's file"
+    )
+
+
+def install(_: Paths, arguments: argparse.Namespace) -> None:
+    """Register the server where it is asked for; say every file and command."""
+    if not (arguments.mcp or arguments.mcp_desktop):
+        return
+    need_mcp()
+    _install_desktop(write=arguments.mcp_desktop, dry_run=arguments.dry_run)
+    _install_code(dry_run=arguments.dry_run)
+
+
+def uninstall(_: Paths, arguments: argparse.Namespace) -> None:
+    """Take the server out again where flowd put it; leave everything else."""
+    if is_ours(entry_in(desktop_file(), NAME)):
+        print(f"{'would remove' if arguments.dry_run else 'removed'}  {NAME} from {desktop_file()}")
+        if not arguments.dry_run:
+            set_entry(desktop_file(), NAME, None)
+    if is_ours(entry_in(code_file(), NAME)):
+        _ask_claude("mcp", "remove", "--scope", "user", NAME, dry_run=arguments.dry_run)
+
+
+def _install_desktop(*, write: bool, dry_run: bool) -> None:
+    block = json.dumps({"mcpServers": {NAME: server_entry()}}, indent=2, ensure_ascii=False)
+    if not write:
+        print(f"for Claude Desktop, put this into {desktop_file()} (or add --mcp-desktop):\n{block}")
+    elif entry_in(desktop_file(), NAME) == server_entry():
+        print(f"Claude Desktop knows flowd already ({desktop_file()})")
+    else:
+        print(f"{'would write' if dry_run else 'wrote'}  {desktop_file()}\n{block}")
+        if not dry_run:
+            set_entry(desktop_file(), NAME, server_entry())
+
+
+def _install_code(*, dry_run: bool) -> None:
+    entry = {"type": "stdio", **server_entry()}
+    present = entry_in(code_file(), NAME)
+    if _same(present, entry):
+        print("Claude Code knows flowd already (user scope)")
+        return
+    if present is not None:
+        _ask_claude("mcp", "remove", "--scope", "user", NAME, dry_run=dry_run)
+    _ask_claude("mcp", "add-json", "--scope", "user", NAME, json.dumps(entry), dry_run=dry_run)
+
+
+def _same(present: object, entry: dict[str, object]) -> bool:
+    # The client may note an empty environment that flowd left out.
+    return isinstance(present, dict) and {"env": {}, **present} == {"env": {}, **entry}
+
+
+def _ask_claude(*words: str, dry_run: bool) -> None:
+    shown = shlex.join(words)
+    if dry_run:
+        print(f"would run  claude {shown}")
+    elif not has_claude():
+        raise FlowdError("Claude Code's command is not on the PATH", hint=f"where it is: claude {shown}")
+    else:
+        run_claude(*words)
+        print(f"ran  claude {shown}")

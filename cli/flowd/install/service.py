@@ -1,0 +1,111 @@
+"""The part of ``flowd install`` that hands flowd to the service manager, and takes it back."""
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+from flowd.actions.daemon_client import running_holder
+from flowd.cli.flowd.install.program import is_passing, this_program
+from flowd.cli.flowd.manager.manager import Command, Manager, manager_for, run_or_raise
+from flowd.cli.flowd.service import stop, wait_until_answering
+from flowd.config.live import LiveSettings
+from flowd.config.paths import Paths, make_private_dir
+from flowd.system.errors import FlowdError
+
+
+def add_options(_: argparse.ArgumentParser) -> None:
+    """Take no options: the service is what ``flowd install`` is for."""
+
+
+def install(paths: Paths, arguments: argparse.Namespace, platform: str = sys.platform) -> None:
+    """Write the unit, enable and start it; say every file written and every command run."""
+    dry_run = bool(arguments.dry_run)
+    LiveSettings(paths.config_file)  # a wrong setting is named here, not in a log that nobody reads
+    manager = manager_for(platform)
+    _warn_if_passing()
+    changed = _write(manager, paths, dry_run=dry_run)
+    if not manager.reachable():
+        later = " && ".join(map(str, manager.commands_to_enable()))
+        print(f"{manager.name} is not reachable in this session; once it is: {later}")
+        return
+    holder = running_holder(paths.lock)
+    owned = manager.owned_pid()
+    if holder and holder.pid == owned and manager.enabled() and not changed:
+        print(f"flowd already runs under {manager.name} (pid {holder.pid}); nothing to do")
+        return
+    if holder and holder.pid != owned:
+        _stop_loose_daemon(paths, holder.pid, dry_run=dry_run)
+    _run_all(manager.commands_to_enable(), dry_run=dry_run)
+    if not dry_run:
+        print(f"flowd runs (pid {wait_until_answering(paths)}), and will at every login")
+
+
+def uninstall(paths: Paths, arguments: argparse.Namespace, platform: str = sys.platform) -> None:
+    """Stop flowd, take it out of the login and remove the unit; the data stays."""
+    dry_run = bool(arguments.dry_run)
+    manager = manager_for(platform)
+    if manager.unit_file.exists() and manager.reachable():
+        _run_all(manager.commands_to_disable(), dry_run=dry_run)
+    holder = running_holder(paths.lock)
+    if holder:
+        _stop_loose_daemon(paths, holder.pid, dry_run=dry_run)
+    left = [file for file in (manager.unit_file, *manager.links) if file.exists() or file.is_symlink()]
+    for file in left:
+        print(f"{'would remove' if dry_run else 'removed'}  {file}")
+        if not dry_run:
+            file.unlink()
+    if not left:
+        print(f"no unit at {manager.unit_file}: nothing to remove")
+    elif manager.reachable():
+        _run_all(manager.commands_to_forget(), dry_run=dry_run)
+
+
+def _warn_if_passing() -> None:
+    if is_passing(sys.executable):
+        print(
+            f"flowd: warning: {sys.executable} looks temporary; the service ends when it is cleaned away\n"
+            "  install flowd to stay: pipx install flowd   (or: uv tool install flowd)",
+            file=sys.stderr,
+        )
+
+
+def _write(manager: Manager, paths: Paths, *, dry_run: bool) -> bool:
+    """Bring the unit to what it should be; say whether it was anything else."""
+    program, file = this_program(paths), manager.unit_file
+    text = manager.unit_text(program)
+    if file.exists() and file.read_text(encoding="utf-8") == text:
+        print(f"unchanged  {file}")
+        return False
+    if dry_run:
+        print(f"would write  {file}\n\n{text}")
+        return True
+    for directory in (file.parent, *manager.needed_dirs(program)):
+        make_private_dir(directory)
+    _replace(file, text)
+    print(f"wrote  {file}")
+    return True
+
+
+def _replace(file: Path, text: str) -> None:
+    temporary = file.with_name(f".{file.name}.{os.getpid()}")
+    try:
+        temporary.write_text(text, encoding="utf-8")
+        temporary.replace(file)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        raise FlowdError(f"{file} cannot be written: {error.strerror}") from error
+
+
+def _stop_loose_daemon(paths: Paths, pid: int, *, dry_run: bool) -> None:
+    if dry_run:
+        print(f"would stop  the flowd that runs on its own (pid {pid})")
+    else:
+        print(f"{stop(paths).value}  the flowd that ran on its own (pid {pid})")
+
+
+def _run_all(commands: list[Command], *, dry_run: bool) -> None:
+    for command in commands:
+        print(f"{'would run' if dry_run else 'run'}  {command}", flush=True)
+        if not dry_run:
+            run_or_raise(command)

@@ -1,0 +1,104 @@
+"""``flowd logs``: the daemon's log, readable, followed across rotations."""
+
+import argparse
+import os
+import sys
+import time
+from collections import deque
+from collections.abc import Iterator
+from itertools import chain
+from pathlib import Path
+from typing import Any, TextIO
+
+import msgspec
+
+from flowd.cli.output import paint, visible
+from flowd.config.paths import resolve_paths
+from flowd.system.errors import FlowdError
+
+LOG_NAME = "flowd.log"
+LOOK_S = 0.2
+COLOURS = {"warning": "yellow", "error": "red", "critical": "red"}
+
+
+def add_parser(subparsers: Any) -> None:
+    """Describe the verb."""
+    parser = subparsers.add_parser("logs", help="what it did", description="Show the daemon's log.")
+    parser.add_argument("-f", "--follow", action="store_true", help="go on until Ctrl-C")
+    parser.add_argument(
+        "-n", "--lines", type=int, default=20, metavar="N", help="the last N events (default 20)"
+    )
+    parser.add_argument("--json", action="store_true", help="the events as they are stored")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the last events, and go on with new ones when asked."""
+    file = resolve_paths().log_dir / LOG_NAME
+    if not file.exists():
+        raise FlowdError(f"there is no log yet at {file}", hint="start flowd with `flowd start`")
+    with _open(file) as stream:
+        for line in deque(chain(_previous_lines(file), stream), maxlen=max(0, arguments.lines)):
+            _print(line, as_json=arguments.json)
+        if arguments.follow:
+            for line in _new_lines(file, stream):
+                _print(line, as_json=arguments.json)
+    return 0
+
+
+def readable(line: str) -> str:
+    """Return one stored event as a line for people."""
+    try:
+        event = msgspec.json.decode(line, type=dict[str, Any])
+    except msgspec.DecodeError:
+        return visible(line.rstrip("\n"))
+    moment = str(event.pop("timestamp", ""))[:19].replace("T", " ")
+    level = str(event.pop("level", ""))
+    name = str(event.pop("event", ""))
+    trace = event.pop("exception", None)
+    fields = " ".join(f"{key}={value}" for key, value in event.items())
+    text = f"{moment} {level:<7} {name} {fields}".rstrip()
+    return visible(f"{text}\n{trace}" if trace else text)
+
+
+def _print(line: str, *, as_json: bool) -> None:
+    text = line.rstrip("\n") if as_json else readable(line)
+    colour = next((name for level, name in COLOURS.items() if f'"level": "{level}"' in line), "")
+    print(paint(text, colour) if colour and not as_json else text)
+    sys.stdout.flush()
+
+
+def _open(file: Path) -> TextIO:
+    return file.open(encoding="utf-8", errors="replace")
+
+
+def _previous_lines(file: Path) -> Iterator[str]:
+    try:
+        with _open(file.with_name(f"{file.name}.1")) as stream:
+            yield from stream
+    except FileNotFoundError:
+        return
+
+
+def _new_lines(file: Path, stream: TextIO) -> Iterator[str]:
+    """Yield complete lines as they come, without end; a rotated file is read to its end first."""
+    rest = ""
+    while True:
+        rotated = _rotated(file, stream)
+        for piece in stream:
+            rest += piece
+            if rest.endswith("\n"):
+                yield rest
+                rest = ""
+        if rotated:
+            stream.close()
+            stream, rest = _open(file), ""
+        else:
+            time.sleep(LOOK_S)
+
+
+def _rotated(file: Path, stream: TextIO) -> bool:
+    try:
+        return file.stat().st_ino != os.fstat(stream.fileno()).st_ino
+    except FileNotFoundError:
+        return False

@@ -1,0 +1,100 @@
+"""The one way into a command: finds the verb, runs it, and turns every error into one clear line."""
+
+import argparse
+import importlib
+import os
+import sys
+import time
+import traceback
+from collections.abc import Mapping, Sequence
+from typing import NoReturn
+
+from flowd import __version__
+from flowd.system.errors import FlowdError
+
+EXIT_COULD_NOT = 1
+EXIT_USAGE = 2
+EXIT_NOT_RUNNING = 3
+EXIT_BUG = 70
+EXIT_INTERRUPTED = 130
+
+
+class Parser(argparse.ArgumentParser):
+    """argparse with an error line that says what to run next."""
+
+    def error(self, message: str) -> NoReturn:
+        """Print one line and a hint, and exit 2."""
+        self.exit(EXIT_USAGE, f"{self.prog}: {message}\n  try: {self.prog} --help\n")
+
+
+class _Help(argparse.RawDescriptionHelpFormatter):
+    """Verbs and what they do side by side."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, max_help_position=18)
+        # argparse forgets how far verbs are indented when it looks for the longest of them.
+        self._action_max_length = 16
+
+
+def run_command(
+    prog: str, about: str, epilog: str, verbs: Mapping[str, str], argv: Sequence[str] | None
+) -> int:
+    """Run ``prog`` with *argv*; *verbs* gives the module of each verb, imported only when asked for."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    try:
+        parser = _parser(prog, about, epilog, verbs, arguments)
+        chosen = parser.parse_args(arguments)
+        code: int = chosen.run(chosen)
+        sys.stdout.flush()
+    except FlowdError as error:
+        return _could_not(prog, error)
+    except BrokenPipeError:
+        # The reader of our output has left (`| head`); that is its right, and no news.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except KeyboardInterrupt:
+        sys.stderr.write("\n")
+        return EXIT_INTERRUPTED
+    except Exception as error:  # noqa: BLE001 the top of the process: reported, never swallowed
+        return _bug(prog, arguments, error)
+    return code
+
+
+def _parser(
+    prog: str, about: str, epilog: str, verbs: Mapping[str, str], arguments: list[str]
+) -> argparse.ArgumentParser:
+    parser = Parser(prog=prog, description=about, epilog=epilog, formatter_class=_Help)
+    parser.add_argument("--version", action="version", version=f"{prog} {__version__}")
+    subparsers = parser.add_subparsers(metavar="VERB", required=True)
+    known = arguments[:1] if arguments and arguments[0] in verbs else list(verbs)
+    for verb in known:
+        importlib.import_module(verbs[verb]).add_parser(subparsers)
+    return parser
+
+
+def _could_not(prog: str, error: FlowdError) -> int:
+    sys.stderr.write(f"{prog}: {error}\n")
+    if error.hint:
+        sys.stderr.write(f"  {error.hint}\n")
+    return EXIT_COULD_NOT
+
+
+def _bug(prog: str, arguments: list[str], error: Exception) -> int:
+    from flowd.config.paths import make_private_dir, resolve_paths
+    from flowd.redaction.redactor import redact
+
+    report = redact(
+        f"{prog} {__version__}, Python {sys.version.split()[0]}, {sys.platform}\n"
+        f"arguments: {arguments[:1]}\n\n{''.join(traceback.format_exception(error))}"
+    )
+    try:
+        directory = resolve_paths().log_dir
+        make_private_dir(directory)
+        file = directory / f"bug-{time.strftime('%Y%m%dT%H%M%S')}.txt"
+        file.touch(mode=0o600)
+        file.write_text(report, encoding="utf-8")
+        where = f"a report was written to {file}"
+    except OSError:
+        where = report
+    sys.stderr.write(f"{prog}: this is a bug: {type(error).__name__}: {redact(str(error))}\n  {where}\n")
+    return EXIT_BUG

@@ -1,0 +1,1 @@
+"""The control socket: server, request handlers, status values."""

@@ -1,0 +1,202 @@
+"""The control socket: JSON lines in, JSON lines out, for this user only."""
+
+import os
+import queue
+import selectors
+import socket
+import struct
+import sys
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from flowd.config.logs import log
+from flowd.config.paths import make_private_dir
+from flowd.system.errors import FlowdError
+
+LONGEST_REQUEST = 4 << 20
+SEND_DEADLINE_S = 1.0
+
+Handler = Callable[[Mapping[str, Any]], Any]
+Answer = Callable[[bytes], None]
+DeferredHandler = Callable[[Mapping[str, Any], Answer], None]
+
+
+class ControlServer:
+    """Answers requests one after the other; every answer comes from what is at hand.
+
+    A deferred request is handed to its owner with a way to answer; the bytes it answers with are sent
+    as they are, and the connection is closed after them.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        handlers: Mapping[str, Handler],
+        deferred: Mapping[str, DeferredHandler] | None = None,
+    ) -> None:
+        self._path = path
+        self._handlers = handlers
+        self._deferred = deferred or {}
+        self._answered: queue.SimpleQueue[tuple[socket.socket, bytes]] = queue.SimpleQueue()
+        self._listener = _listen(path)
+        self._wake_in, self._wake_out = socket.socketpair()
+        self._selector = selectors.DefaultSelector()
+        self._buffers: dict[socket.socket, bytearray] = {}
+        self._closing = False
+
+    def run(self) -> None:
+        """Serve until closed."""
+        self._selector.register(self._listener, selectors.EVENT_READ, self._accept)
+        self._selector.register(self._wake_out, selectors.EVENT_READ, self._send_answers)
+        try:
+            while not self._closing:
+                for key, _ in self._selector.select():
+                    key.data(key.fileobj)
+        finally:
+            self._release()
+
+    def close(self) -> None:
+        """Stop serving; may be called from any thread."""
+        self._closing = True
+        self._wake()
+
+    def _wake(self) -> None:
+        with suppress(OSError):
+            self._wake_in.send(b"x")
+
+    def _accept(self, listener: socket.socket) -> None:
+        try:
+            connection, _ = listener.accept()
+        except OSError:  # the client gave up, or descriptors ran out: the next one may have more luck
+            return
+        if peer_uid(connection) not in (os.getuid(), 0):
+            log.warning("control_refused", reason="another user")
+            connection.close()
+            return
+        connection.setblocking(False)
+        self._buffers[connection] = bytearray()
+        # Most clients have asked by now. Each call here may wait for the interpreter, which may be busy.
+        self._read(connection)
+        if connection in self._buffers:
+            self._selector.register(connection, selectors.EVENT_READ, self._read)
+
+    def _read(self, connection: socket.socket) -> None:
+        buffer = self._buffers.get(connection)
+        if buffer is None:  # answered and dropped in this very round, while its client hung up
+            return
+        try:
+            received = connection.recv(1 << 16)
+            buffer += received
+            while (end := buffer.find(b"\n")) >= 0:
+                line = bytes(buffer[:end])
+                del buffer[: end + 1]
+                answer = self._answer(line, connection)
+                if answer:
+                    _send(connection, answer + b"\n")
+        except BlockingIOError:
+            return
+        except OSError:
+            received = b""
+        if not received or len(buffer) > LONGEST_REQUEST:
+            self._drop(connection)
+
+    def _answer(self, line: bytes, connection: socket.socket) -> bytes:
+        """Return the answer to *line*, nothing when its owner will give it later."""
+        try:
+            request = msgspec.json.decode(line, type=dict[str, Any])
+            if request.get("verb") in self._deferred:
+                self._deferred[request["verb"]](request, partial(self._answer_later, connection))
+                return b""
+            handler = self._handlers.get(str(request.get("verb")))
+            if handler is None:
+                raise FlowdError(
+                    f"unknown request {request.get('verb')!r}", hint="are CLI and daemon of one version?"
+                )
+            return msgspec.json.encode({"ok": True, "result": handler(request)})
+        except (FlowdError, msgspec.DecodeError) as error:
+            return _refusal(str(error), getattr(error, "hint", ""))
+        except Exception as error:  # noqa: BLE001 one bad request must not end the part
+            log.exception("control_request_failed", error=str(error))
+            return _refusal(f"{type(error).__name__}: {error}", "see `flowd logs`")
+
+    def _answer_later(self, connection: socket.socket, answer: bytes) -> None:
+        self._answered.put((connection, answer))
+        self._wake()
+
+    def _send_answers(self, wake: socket.socket) -> None:
+        wake.recv(4096)
+        while not self._answered.empty():
+            connection, answer = self._answered.get()
+            if connection in self._buffers:
+                with suppress(OSError):
+                    _send(connection, answer)
+                self._drop(connection)
+
+    def _drop(self, connection: socket.socket) -> None:
+        with suppress(KeyError):  # not registered yet: its first request was its last
+            self._selector.unregister(connection)
+        del self._buffers[connection]
+        connection.close()
+
+    def _release(self) -> None:
+        for connection in list(self._buffers):
+            self._drop(connection)
+        self._selector.close()
+        for end in (self._listener, self._wake_in, self._wake_out):
+            end.close()
+        with suppress(OSError):
+            self._path.unlink()
+
+
+def _send(connection: socket.socket, answer: bytes) -> None:
+    """Send all of *answer*; who does not read it must not hold up the others for long."""
+    with suppress(BlockingIOError):
+        answer = answer[connection.send(answer) :]
+    if answer:
+        connection.settimeout(SEND_DEADLINE_S)
+        connection.sendall(answer)
+        connection.setblocking(False)
+
+
+def peer_uid(connection: socket.socket) -> int:
+    """Return the user id of whoever is at the other end."""
+    if sys.platform == "linux":
+        raw = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
+        return int(struct.unpack("3i", raw)[1])
+    # macOS: struct xucred (sys/ucred.h) begins with version and uid; SOL_LOCAL is 0, LOCAL_PEERCRED 1.
+    raw = connection.getsockopt(0, 1, 76)
+    return int(struct.unpack_from("II", raw)[1])
+
+
+def _listen(path: Path) -> socket.socket:
+    """Bind the socket at *path*; whoever calls holds the instance lock, so a socket there is a leftover."""
+    make_private_dir(path.parent)
+    _refuse_foreign_directory(path.parent)
+    with suppress(FileNotFoundError):
+        path.unlink()
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    previous = os.umask(0o177)
+    try:
+        listener.bind(str(path))
+    finally:
+        os.umask(previous)
+    listener.listen(64)
+    return listener
+
+
+def _refuse_foreign_directory(directory: Path) -> None:
+    status = directory.lstat()
+    if status.st_uid != os.getuid() or status.st_mode & 0o022:
+        raise FlowdError(
+            f"{directory} is not private to this user",
+            hint="set FLOWD_RUNTIME_DIR to a directory of your own",
+        )
+
+
+def _refusal(error: str, hint: str) -> bytes:
+    return msgspec.json.encode({"ok": False, "error": error, "hint": hint})

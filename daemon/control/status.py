@@ -1,0 +1,146 @@
+"""What ``flowd status`` tells: frozen values, documented by docs/status.schema.json."""
+
+import os
+import resource
+import sys
+from typing import Literal
+
+import msgspec
+
+from flowd.model.session import SessionPhase
+
+SCHEMA_VERSION = 1
+
+
+class SessionLine(msgspec.Struct, frozen=True, kw_only=True):
+    """One session: where it is, how it is, how far flowd is behind it."""
+
+    session_id: str
+    project: str
+    title: str
+    phase: SessionPhase
+    last_activity_at: float
+    last_progress_at: float
+    lag_bytes: int
+    records: int
+
+
+class SinkLine(msgspec.Struct, frozen=True, kw_only=True):
+    """One sink: what it has taken, what waits, what went wrong."""
+
+    name: str
+    cursor: int
+    queue: int
+    delivered: int
+    retrying: int
+    quarantined: int
+    last_success_at: float
+    last_error: str
+    last_error_at: float
+    detail: str
+
+
+class PartLine(msgspec.Struct, frozen=True, kw_only=True):
+    """One thread of the daemon."""
+
+    name: str
+    state: Literal["running", "restarting", "failed"]
+    deaths: int
+    last_error: str
+
+
+class Counts(msgspec.Struct, frozen=True, kw_only=True):
+    """The ledger: records captured from transcripts, facts stored, deliveries made."""
+
+    captured: int
+    stored: int
+    delivered: int
+    transcripts: int
+    lines: int
+    bytes: int
+    troubles: dict[str, int]
+
+
+class Watches(msgspec.Struct, frozen=True, kw_only=True):
+    """Directories asked to be watched and really watched; the rest is polled."""
+
+    asked: int
+    held: int
+    polled: int
+
+
+class Process(msgspec.Struct, frozen=True, kw_only=True):
+    """What the daemon costs."""
+
+    rss_bytes: int
+    open_files: int
+    threads: int
+    children: int
+    cpu_s: float
+
+
+class Store(msgspec.Struct, frozen=True, kw_only=True):
+    """The state of core.db; ``condition`` is empty while it serves."""
+
+    path: str
+    size_bytes: int
+    condition: str
+
+
+class Status(msgspec.Struct, frozen=True, kw_only=True):
+    """The whole answer."""
+
+    schema_version: int
+    running: bool
+    healthy: bool
+    reasons: list[str]
+    pid: int
+    version: str
+    started_at: float
+    uptime_s: float
+    last_progress_at: float
+    catching_up: bool
+    waiting_files: int
+    reconcile_s: float
+    sessions_tracked: int
+    extractions_count: int
+    sessions: list[SessionLine]
+    sinks: list[SinkLine]
+    parts: list[PartLine]
+    counts: Counts
+    watches: Watches
+    store: Store
+    process: Process
+    settings_error: str
+    threads_active: int
+    threads_unread: dict[str, int]
+    escalations: list[str]
+
+
+def measure_process(children: int, threads: int) -> Process:
+    """Return what this process costs right now."""
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    return Process(
+        rss_bytes=_rss_bytes(usage.ru_maxrss),
+        open_files=_open_files(),
+        threads=threads,
+        children=children,
+        cpu_s=round(usage.ru_utime + usage.ru_stime, 3),
+    )
+
+
+def _rss_bytes(highest_kb: int) -> int:
+    try:
+        with open("/proc/self/statm", encoding="ascii") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except OSError:  # macOS has no such file: the peak, in bytes there, is what it offers
+        return highest_kb if sys.platform == "darwin" else highest_kb * 1024
+
+
+def _open_files() -> int:
+    for directory in ("/proc/self/fd", "/dev/fd"):
+        try:
+            return len(os.listdir(directory)) - 1
+        except OSError:
+            continue
+    return -1

@@ -1,0 +1,1 @@
+"""One worker per sink: follows the journal, retries, quarantines."""

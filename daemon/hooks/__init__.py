@@ -1,0 +1,1 @@
+"""Hook events: answered, spooled, turned into checkpoints."""

@@ -1,0 +1,1 @@
+"""What is watched beside transcripts: git HEAD, tracks, task files, handoff documents."""

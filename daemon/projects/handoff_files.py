@@ -1,0 +1,100 @@
+"""Noticing handoffs in ``~/.claude/handoffs``: they come into core.db, their escalations into status."""
+
+import os
+
+from flowd.daemon.reading.watcher import Watcher
+from flowd.handoff.markdown.directory import handoff_files, is_handoff_name, look_at
+from flowd.handoff.markdown.index import shelve
+from flowd.model.facts import Fact, HandoffTaken
+from flowd.store.documents import Ownership, open_escalations, taken_fact
+from flowd.store.journal import Journal
+
+
+class HandoffFiles:
+    """Follows every handoff directory; lives in the reader's thread, which stores what it finds."""
+
+    def __init__(self, root: str, journal: Journal, watcher: Watcher) -> None:
+        self._root = root
+        self._journal = journal
+        self._watcher = watcher
+        self._seen: dict[str, tuple[int, int]] = {}
+        self._unowned: set[str] = set()
+        self.escalations: tuple[str, ...] = ()
+
+    def load(self) -> None:
+        """Remember what core.db knows already, and nothing else."""
+        self._seen.clear()
+        for fact in self._journal.facts_of_kind("handoff"):
+            if isinstance(fact.body, HandoffTaken):
+                self._seen[fact.body.path] = fact.body.modified_ns, fact.body.size
+                (self._unowned.discard if fact.project else self._unowned.add)(fact.body.path)
+        self.refresh()
+
+    def use_watcher(self, watcher: Watcher) -> None:
+        """Go on with a new watcher."""
+        self._watcher = watcher
+
+    def refresh(self) -> None:
+        """Publish the escalations that wait for a person, as core.db has them now."""
+        self.escalations = tuple(
+            f"{found.project or os.path.basename(os.path.dirname(found.path))}: {found.reason} ({found.path})"
+            for found in open_escalations(self._journal)
+        )
+
+    def owns(self, path: str) -> bool:
+        """Say whether *path* is a matter of handoffs, or came with the watch of the folder around them."""
+        if path.endswith(".jsonl"):
+            return os.path.dirname(path) == os.path.dirname(self._root)
+        return path == self._root or path.startswith(self._root + "/")
+
+    def everything(self) -> list[Fact]:
+        """Return what all handoff directories hold that core.db does not know yet, watching each."""
+        if not self._watcher.watch(self._root) and not os.path.isdir(self._root):  # noqa: PTH112 answers, never raises
+            self._watcher.watch(os.path.dirname(self._root))  # says when it comes
+            return []
+        ownership = Ownership(self._journal)
+        return [
+            fact for name in _names(self._root) for fact in self._directory(f"{self._root}/{name}", ownership)
+        ]
+
+    def look(self, path: str) -> list[Fact]:
+        """Return what is new at *path*: a handoff, its directory, or the root of all."""
+        if path == self._root:
+            return self.everything()
+        ownership = Ownership(self._journal)
+        if os.path.dirname(path) == self._root:
+            return self._directory(path, ownership)
+        return self._file(path, ownership)
+
+    def _directory(self, directory: str, ownership: Ownership) -> list[Fact]:
+        if os.path.basename(directory).startswith("."):
+            return []
+        self._watcher.watch(directory)
+        return [fact for filed in handoff_files(directory) for fact in self._file(filed.path, ownership)]
+
+    def _file(self, path: str, ownership: Ownership) -> list[Fact]:
+        filed = look_at(path) if self._is_handoff(path) else None
+        if filed is None:
+            self._seen.pop(path, None)  # what it said stays known; should it come back, it is read anew
+            return []
+        signature = (filed.modified_ns, filed.size)
+        is_known = self._seen.get(path) == signature
+        # Whose it is may have become known since, with the session that wrote it.
+        if (is_known and path not in self._unowned) or (shelved := shelve(filed)) is None:
+            return []
+        self._seen[path] = signature
+        project = ownership.owner(path, shelved.document)
+        (self._unowned.discard if project else self._unowned.add)(path)
+        return [taken_fact(shelved, project)] if project or not is_known else []
+
+    def _is_handoff(self, path: str) -> bool:
+        directory, name = os.path.split(path)
+        root, project = os.path.split(directory)
+        return root == self._root and not project.startswith(".") and is_handoff_name(name)
+
+
+def _names(root: str) -> list[str]:
+    try:
+        return sorted(os.listdir(root))
+    except OSError:
+        return []

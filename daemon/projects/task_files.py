@@ -1,0 +1,112 @@
+"""Task files of the projects people work in: found by globs within bounds, watched where they stand."""
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+
+from flowd.daemon.reading.watcher import Watcher
+from flowd.extractors.fields.blocks import task_file_facts
+from flowd.model.facts import Fact
+
+LARGEST_BYTES = 1 << 20
+MOST_DIRECTORIES = 2000
+DEEPEST = 6
+MOST_PROJECTS = 200
+VISIBLE_HIDDEN = frozenset({".claude", ".orchestrator"})
+NEVER = frozenset("node_modules venv __pycache__ dist build target vendor site-packages worktrees".split())
+
+
+class TaskFiles:
+    """Knows which files of a project are task files, and which of them have changed."""
+
+    def __init__(self, watcher: Watcher, globs: Sequence[str]) -> None:
+        self._watcher = watcher
+        self._patterns = [re.compile(_expression(glob)) for glob in globs]
+        self._roots: set[str] = set()
+        self._seen: dict[str, int] = {}
+
+    @property
+    def roots(self) -> list[str]:
+        """The projects that are followed."""
+        return list(self._roots)
+
+    def follow(self, root: str) -> bool:
+        """Take on the project at *root*; say whether it is new and has yet to be scanned."""
+        if not self._patterns or root in self._roots or len(self._roots) >= MOST_PROJECTS:
+            return False
+        self._roots.add(root)
+        return True
+
+    def scan(self, root: str) -> list[str]:
+        """Return the task files below *root* that changed since the last look, watching where they stand."""
+        if root not in self._roots:
+            return []
+        changed = []
+        for path, modified_ns in self._task_files(root):
+            self._watcher.watch(os.path.dirname(path))
+            if self._seen.get(path) != modified_ns:
+                changed.append(path)
+        return changed
+
+    def facts(self, path: str) -> list[Fact]:
+        """Return what the task file at *path* says, nothing when it is none or has not changed."""
+        root = next((root for root in self._roots if path.startswith(root + "/")), "")
+        if not root or not self._matches(path[len(root) + 1 :]):
+            return []
+        try:
+            with open(path, "rb") as file:
+                status = os.fstat(file.fileno())
+                if status.st_size > LARGEST_BYTES or self._seen.get(path) == status.st_mtime_ns:
+                    return []
+                text = file.read(LARGEST_BYTES).decode("utf-8", "replace")
+        except OSError:
+            return []
+        self._seen[path] = status.st_mtime_ns
+        return task_file_facts(text, path, root, status.st_mtime)
+
+    def _matches(self, relative: str) -> bool:
+        return any(pattern.fullmatch(relative) for pattern in self._patterns)
+
+    def _task_files(self, root: str) -> Iterator[tuple[str, int]]:
+        for directory in _directories(root):
+            try:
+                with os.scandir(directory) as entries:
+                    for entry in entries:
+                        if entry.name.endswith(".md") and self._matches(entry.path[len(root) + 1 :]):
+                            yield entry.path, entry.stat(follow_symlinks=False).st_mtime_ns
+            except OSError:
+                continue
+
+
+def _directories(root: str) -> Iterator[str]:
+    """Yield *root* and what lies below it, without the places where no person keeps tasks."""
+    waiting, seen = [(root, 0)], 0
+    while waiting and seen < MOST_DIRECTORIES:
+        directory, depth = waiting.pop(0)
+        seen += 1
+        yield directory
+        if depth < DEEPEST:
+            waiting += [(path, depth + 1) for path in _below(directory)]
+
+
+def _below(directory: str) -> list[str]:
+    try:
+        with os.scandir(directory) as entries:
+            return [
+                entry.path
+                for entry in entries
+                if _is_open(entry.name) and entry.is_dir(follow_symlinks=False)
+            ]
+    except OSError:
+        return []
+
+
+def _is_open(name: str) -> bool:
+    return name not in NEVER and (not name.startswith(".") or name in VISIBLE_HIDDEN)
+
+
+def _expression(glob: str) -> str:
+    """Return the regular expression of *glob*, in which ``**/`` stands for any number of directories."""
+    parts = re.split(r"(\*\*/|\*|\?)", glob)
+    known = {"**/": "(?:.*/)?", "*": "[^/]*", "?": "[^/]"}
+    return "".join(known.get(part) or re.escape(part) for part in parts)

@@ -1,0 +1,1 @@
+"""Watching, tailing and reading transcripts into the journal."""

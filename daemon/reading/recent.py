@@ -1,0 +1,95 @@
+"""The sessions that status shows: the latest few, kept by the reader, read by the control thread."""
+
+import time
+from typing import NamedTuple
+
+import msgspec
+
+from flowd.daemon.control.status import SessionLine
+from flowd.model.session import SessionState, latest_activity, phase_of
+
+SESSIONS_SHOWN = 50
+DRAWN_FOR_S = 1.0
+
+
+class Entry(NamedTuple):
+    """A session's state, and how far its transcript has been read."""
+
+    state: SessionState
+    lag_bytes: int
+    progress_at: float
+
+
+class Drawn(NamedTuple):
+    """The lines of some entries as JSON, and until when the clock cannot have changed them noticeably."""
+
+    shown: tuple[Entry, ...]
+    idle_after_s: float
+    until: float
+    lines: msgspec.Raw
+
+
+class RecentSessions:
+    """A bounded table; ``lines`` answers from a tuple that is replaced, never changed."""
+
+    def __init__(self) -> None:
+        self._entries: dict[str, Entry] = {}
+        self._shown: tuple[Entry, ...] = ()
+        self._drawn = Drawn((), 0.0, 0.0, msgspec.Raw(b"[]"))
+
+    def put(self, state: SessionState, lag_bytes: int, progress_at: float) -> None:
+        """Take the newest state of a session."""
+        self._entries[state.session_id] = Entry(state, lag_bytes, progress_at)
+
+    def publish(self) -> None:
+        """Make what was put visible, dropping all but the latest sessions."""
+        if len(self._entries) > 2 * SESSIONS_SHOWN:
+            latest = sorted(self._entries.items(), key=_latest_first)[:SESSIONS_SHOWN]
+            self._entries = dict(latest)
+        self._shown = tuple(self._entries.values())
+
+    def at_work_in(self, root: str) -> list[str]:
+        """Return the sessions of the project at *root* that have not vanished or ended."""
+        return [
+            entry.state.session_id
+            for entry in self._entries.values()
+            if entry.state.project == root and not (entry.state.vanished_at or entry.state.ended_at)
+        ]
+
+    def latest_at_work_in(self, root: str) -> str:
+        """Return the one of them that was active last, ``""`` if there is none."""
+        latest = sorted(
+            self.at_work_in(root), key=lambda session: latest_activity(self._entries[session].state)
+        )
+        return latest[-1] if latest else ""
+
+    def lines(self, idle_after_s: float, gone: frozenset[str] = frozenset()) -> msgspec.Raw:
+        """Return the latest sessions as JSON, most recent first; drawn anew when one moved or time passed.
+
+        *gone* are those whose client was killed.
+        """
+        shown, drawn, now = self._shown, self._drawn, time.monotonic()
+        if drawn.shown is not shown or drawn.idle_after_s != idle_after_s or drawn.until < now:
+            entries = sorted(shown, key=lambda entry: -latest_activity(entry.state))[:SESSIONS_SHOWN]
+            lines = [_line(entry, idle_after_s, gone) for entry in entries]
+            encoded = msgspec.Raw(msgspec.json.encode(lines))
+            drawn = self._drawn = Drawn(shown, idle_after_s, now + DRAWN_FOR_S, encoded)
+        return drawn.lines
+
+
+def _latest_first(item: tuple[str, Entry]) -> float:
+    return -latest_activity(item[1].state)
+
+
+def _line(entry: Entry, idle_after_s: float, gone: frozenset[str]) -> SessionLine:
+    state = entry.state
+    return SessionLine(
+        session_id=state.session_id,
+        project=state.project or state.cwd,
+        title=state.title or state.goal,
+        phase=phase_of(state, idle_after_s, gone),
+        last_activity_at=latest_activity(state),
+        last_progress_at=entry.progress_at,
+        lag_bytes=entry.lag_bytes,
+        records=state.records,
+    )

@@ -1,0 +1,106 @@
+"""A conversation as it goes on: the person's words, the assistant's replies, the work between them."""
+
+from flowd.extractors.conversation import turns, work
+from flowd.extractors.conversation.compaction import read as read_summary
+from flowd.extractors.conversation.prompts import human_words, is_interruption
+from flowd.extractors.conversation.reports import notified
+from flowd.extractors.text import cut, plain
+from flowd.extractors.transcript.memory import Memory as Memory
+from flowd.extractors.transcript.protocol import Noted, Records
+from flowd.extractors.transcript.records import Block, Record
+from flowd.redaction.redactor import redact
+
+NAME = "conversation"
+QUEUE = 5
+READ_TYPES = frozenset({"system", "queue-operation", "ai-title", "custom-title"})
+RECAP_NOTE = "(disable recaps"
+
+
+def feed(memory: Memory, records: Records, noted: Noted) -> None:
+    """Note nothing; take what is said and done into the memory."""
+    for record, line in records:
+        kind = record.type
+        if kind == "assistant":
+            memory.clock += 1
+            _assistant(memory, record, line)
+        elif kind == "user":
+            memory.clock += 1
+            if record.is_sidechain:
+                work.returned_aside(memory, record)
+            else:
+                _user(memory, record, line)
+        elif kind == "attachment":
+            _prompted(memory, record, line)
+        elif kind in READ_TYPES and not record.is_sidechain:
+            _other(memory, record, line)
+
+
+def settle(memory: Memory) -> None:
+    """Make the memory fit to be stored and described."""
+    turns.settle(memory)
+
+
+def _assistant(memory: Memory, record: Record, line: int) -> None:
+    message = record.message
+    if message is None or message.model == "<synthetic>" or record.is_api_error_message:
+        return
+    content = message.content
+    for block in [Block("text", text=content)] if isinstance(content, str) else content or ():
+        if block.type == "text":
+            if block.text and not block.text.isspace():
+                turns.reply(memory, block.text, record, line)
+        elif block.type == "tool_use":
+            work.called(memory, block, record)
+
+
+def _user(memory: Memory, record: Record, line: int) -> None:
+    content = record.message.content if record.message else None
+    if record.is_compact_summary:
+        if isinstance(content, str):
+            memory.summary = read_summary(content, memory.clock)
+            turns.summarised(memory, record, line)
+    elif isinstance(content, list) and content and content[0].type == "tool_result":
+        for block in content:
+            work.returned(memory, block, record, line)
+    elif is_interruption(record):
+        memory.turn.interrupted = True
+    elif isinstance(content, str) and (report := notified(content)):
+        turns.report(memory, report, record, line)
+    else:
+        _prompted(memory, record, line)
+
+
+def _prompted(memory: Memory, record: Record, line: int) -> None:
+    words = human_words(record)
+    if words:
+        turns.prompt(memory, words, record, line)
+
+
+def _other(memory: Memory, record: Record, line: int) -> None:
+    kind = record.type
+    if kind == "system":
+        if record.subtype == "away_summary" and record.content:
+            text = redact(record.content).partition(RECAP_NOTE)[0]
+            turns.recap(memory, plain(text), record, line)
+        elif record.subtype == "turn_duration" and memory.turn.reply and not memory.calls:
+            memory.turn.ended = True
+    elif kind == "queue-operation":
+        _queue(memory, record, line)
+    elif kind in ("ai-title", "custom-title"):
+        title = record.custom_title or record.ai_title
+        if title and title != memory.title:  # clients repeat it all the time
+            memory.title = cut(plain(redact(title)), 120)
+
+
+def _queue(memory: Memory, record: Record, line: int) -> None:
+    if record.operation == "enqueue" and record.content:
+        if not record.content.startswith(("<", "/")):
+            memory.queued = [*memory.queued, cut(plain(redact(record.content)), 300)][-QUEUE:]
+    elif record.operation == "popAll":
+        memory.queued = []
+    else:
+        taken, memory.queued = memory.queued[:1], memory.queued[1:]
+        if (
+            record.operation == "remove" and taken
+        ):  # heard in the middle of a turn, in some clients with no other trace
+            turns.prompt(memory, taken[0], record, line)

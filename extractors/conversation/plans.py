@@ -1,0 +1,40 @@
+"""Plans: their titles and how they want to be verified."""
+
+import re
+
+from flowd.extractors.text import cut, pieces, plain
+from flowd.redaction.redactor import redact
+
+STEPS = 6
+
+_PREFACE = re.compile(
+    r"^(?:please )?(?:implement|execute|follow|carry out) (?:the following|this|the) plan:?\s*", re.IGNORECASE
+)
+_TITLE = re.compile(r"^#\s+(.+)$", re.MULTILINE)
+_TITLE_PREFIX = re.compile(r"^(?:implementation )?plan(?: for)?\s*[:—-]\s*", re.IGNORECASE)
+_CHECKING = re.compile(r"verif|test plan|testing|validation", re.IGNORECASE)
+
+
+def is_plan(prompt: str) -> bool:
+    """Tell whether a prompt hands over a plan to carry out."""
+    return _PREFACE.match(prompt) is not None
+
+
+def title(plan: str) -> str:
+    """Return the title of a plan, or its first line."""
+    text = _PREFACE.sub("", plan.strip())
+    found = _TITLE.search(text)
+    line = found.group(1) if found else text.split("\n", 1)[0]
+    return cut(redact(_TITLE_PREFIX.sub("", plain(line))), 200)
+
+
+def verification(plan: str) -> list[str]:
+    """Return the steps of the plan's section on verification."""
+    steps: list[str] = []
+    inside = False
+    for piece in pieces(plan):
+        if piece.is_heading:
+            inside = _CHECKING.search(piece.text) is not None
+        elif inside:
+            steps.append(cut(redact(plain(piece.text)), 200))
+    return steps[:STEPS]

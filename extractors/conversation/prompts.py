@@ -1,0 +1,102 @@
+"""Which records hold a person's own words, and which words those are."""
+
+import re
+
+import msgspec
+
+from flowd.extractors.transcript.records import NOTHING, Record
+
+# Text that the client writes in the person's name; flags come first, these catch older clients.
+PSEUDO_PROMPTS = (
+    "<local-command-",
+    "<bash-",
+    "<task-notification>",
+    "<system-reminder>",
+    "<ci-monitor-event>",
+    "<cross-session-message",
+    "<user-prompt-submit-hook>",
+    "Caveat: The messages below",
+    "[Request interrupted by user",
+    "Base directory for this skill:",
+    "This session is being continued from a previous conversation",
+    "API Error",
+)
+INTERRUPTION = "[Request interrupted by user"
+WARM_UP = "Warmup"
+
+_COMMAND = re.compile(r"<command-(?:name|message)>")
+_ARGUMENTS = re.compile(r"<command-args>(.*?)</command-args>", re.DOTALL)
+_REMINDER = re.compile(r"<(system-reminder|ide_\w+|local-command-\w+)>.*?</\1>", re.DOTALL)
+_IMAGE = re.compile(r"\[Image(?: #\d+|: source: [^\]]*)\]\s*")
+
+
+class QueuedCommand(msgspec.Struct):
+    """A prompt typed while the assistant was busy, as an attachment carries it."""
+
+    type: str = ""
+    prompt: str | list[dict[str, object]] | None = None
+    command_mode: str | None = msgspec.field(default=None, name="commandMode")
+
+
+_queued = msgspec.json.Decoder(QueuedCommand)
+
+
+def human_words(record: Record) -> str:
+    """Return what a person typed in *record*, a user record or an attachment; empty when nobody did."""
+    if record.is_sidechain or record.is_meta or record.is_compact_summary:
+        return ""
+    if record.type == "attachment":
+        queued = _queued_prompt(record)
+        return own_words(queued) if queued else ""
+    if record.tool_use_result is not NOTHING or not _from_person(record):
+        return ""
+    return own_words(_message_text(record))
+
+
+def own_words(text: str) -> str:
+    """Return the person's part of a prompt: a slash command's arguments, nothing of the client's."""
+    text = text.strip()
+    if _COMMAND.match(text):
+        found = _ARGUMENTS.search(text)
+        text = found.group(1).strip() if found else ""
+        return text if len(text.split()) > 2 else ""
+    if "-reminder>" in text or "<ide_" in text:
+        text = _REMINDER.sub("", text).strip()
+    if text.startswith(PSEUDO_PROMPTS) or text == WARM_UP:
+        return ""
+    return _IMAGE.sub("", text).strip() if "[Image" in text else text
+
+
+def is_interruption(record: Record) -> bool:
+    """Tell whether *record* says that the person stopped the assistant."""
+    return not record.is_sidechain and _message_text(record).startswith(INTERRUPTION)
+
+
+def _from_person(record: Record) -> bool:
+    if record.prompt_source == "system":
+        return False
+    return record.origin is None or record.origin.kind in (None, "human")
+
+
+def _message_text(record: Record) -> str:
+    content = record.message.content if record.message else None
+    if isinstance(content, str):
+        return content
+    if not content or any(block.type == "tool_result" for block in content):
+        return ""
+    return "\n".join(block.text for block in content if block.type == "text" and block.text)
+
+
+def _queued_prompt(record: Record) -> str:
+    raw = bytes(record.attachment)
+    if b'"queued_command"' not in raw:
+        return ""
+    try:
+        queued = _queued.decode(raw)
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        return ""
+    if queued.type != "queued_command" or queued.command_mode not in (None, "prompt"):
+        return ""
+    if isinstance(queued.prompt, list):
+        return "\n".join(str(block.get("text") or "") for block in queued.prompt)
+    return queued.prompt or ""

@@ -1,0 +1,190 @@
+"""The work between the words: tool calls and what came back."""
+
+from flowd.extractors.conversation import shell, todos, tools, turns
+from flowd.extractors.conversation.tools import ToolInput
+from flowd.extractors.fields import files
+from flowd.extractors.text import cut, plain, sentences
+from flowd.extractors.transcript.memory import Call, Check, Commit, Memory, Said
+from flowd.extractors.transcript.records import Block, Record
+from flowd.redaction.redactor import redact
+
+CALLS = 24
+UNREAD = frozenset(
+    {"Read", "Grep", "Glob", "LS", "ToolSearch", "Skill", "TaskList", "TaskGet", "TaskOutput", "BashOutput"}
+)
+AGENTS = frozenset({"Agent", "Task"})
+SILENT = frozenset({"TodoWrite", "TaskCreate", "TaskUpdate"})
+
+
+def called(memory: Memory, block: Block, record: Record) -> None:
+    """Take a tool call into the memory; of a subagent's call, only the files."""
+    turn = memory.turn
+    if turn.ended and not record.is_sidechain:
+        turn.ended = False
+    name = block.name or ""
+    if name in UNREAD:
+        return
+    given = tools.input_of(block)
+    files.called(memory.files, block, given, record.cwd or "")
+    if record.is_sidechain:
+        return
+    call = _call(memory, name, given)
+    call.label = _label(name, given)
+    if call.label:
+        turn.doing = call.label
+        turn.settled = False
+    if block.id:
+        memory.calls[block.id] = call
+        if len(memory.calls) > CALLS:
+            del memory.calls[next(iter(memory.calls))]
+
+
+def returned(memory: Memory, block: Block, record: Record, line: int) -> None:
+    """Take a tool's result into the memory."""
+    identity = block.tool_use_id or ""
+    if identity in memory.files.calls:
+        files.returned(memory.files, block)
+    call = memory.calls.pop(identity, None)
+    if call is None or block.type != "tool_result":
+        return
+    if block.is_error:
+        _failed(memory, call, tools.result_text(block), record, line)
+    elif call.kind in _WHEN_BACK:
+        _WHEN_BACK[call.kind](memory, call, block, record, line)
+
+
+def returned_aside(memory: Memory, record: Record) -> None:
+    """Take what a subagent's calls brought back: whether its edits held."""
+    content = record.message.content if record.message else None
+    if memory.files.calls and isinstance(content, list):
+        for block in content:
+            files.returned(memory.files, block)
+
+
+def _call(memory: Memory, name: str, given: ToolInput) -> Call:
+    """Remember what the call itself tells; return it for when its result comes."""
+    if name == "Bash":
+        return _shell_call(given.command)
+    if name in files.EDITING:
+        memory.edited_at = memory.clock
+        return Call("edit")
+    if name == "TodoWrite":
+        memory.written_todos = todos.written(given, memory.written_todos)
+    elif name == "TaskCreate":
+        memory.tasks_made += 1
+        todos.create(memory.tasks, given, memory.tasks_made)
+    elif name == "TaskUpdate":
+        todos.update(memory.tasks, given)
+    elif name == "AskUserQuestion":
+        asked = [plain(redact(question.question)) for question in given.questions]
+        memory.open_question = cut(" ".join(asked), 300)
+        return Call("ask")
+    elif name == "ExitPlanMode":
+        return _plan_call(memory, given.plan)
+    return Call("agent" if name in AGENTS else "")
+
+
+def _shell_call(command: str) -> Call:
+    if "git " in command and "commit" in command:
+        message = shell.commit_message(command)
+        if message:
+            return Call("commit", detail=message[:1000])
+    if "git push" in command or "gh pr create" in command:
+        return Call("push")
+    check = shell.check_in(command)
+    return Call("check", detail=check) if check else Call("")
+
+
+def _plan_call(memory: Memory, plan: str) -> Call:
+    if plan:
+        turns.take_plan(memory, plan)
+    title = memory.plan.text if plan and memory.plan else "the plan"
+    memory.open_question = f"Go ahead with the plan: {title}?"
+    return Call("plan", detail=title)
+
+
+def _label(name: str, given: ToolInput) -> str:
+    """Return what a call is about, as it was written: it is made plain when somebody reads it."""
+    if name in files.EDITING:
+        return f"editing {given.file_path or given.notebook_path}"
+    if name in SILENT:
+        return ""
+    return given.description or given.command.partition("\n")[0]
+
+
+def _failed(memory: Memory, call: Call, text: str, record: Record, line: int) -> None:
+    if call.kind == "check":
+        memory.check = Check(call.detail, False, memory.clock)
+    if not tools.is_rejection(text):
+        return
+    memory.open_question = ""
+    memory.turn.doing = ""
+    label = cut(plain(redact(call.label)), turns.LABEL)
+    reason = plain(redact(tools.reason_of_rejection(text)).replace("\n", " "))
+    if reason:
+        turns.note(
+            memory,
+            f"The user refused a step ({label}) and said: {reason}",
+            "decision",
+            7.0,
+            record,
+            line,
+        )
+        memory.prompt = Said(cut(reason, turns.PROMPT_LENGTH), memory.clock)
+    elif label:
+        turns.note(memory, f"The user refused this step: {label}", "decision", 4.5, record, line)
+
+
+def _answered(memory: Memory, call: Call, block: Block, record: Record, line: int) -> None:
+    memory.open_question = ""
+    for question, answer in tools.answers_of(record.tool_use_result).items():
+        if answer.rstrip().endswith("?"):  # asked back: nothing is decided yet
+            continue
+        asked = cut(plain(redact(question)), 180)
+        text = f"{asked} The user answered: {plain(redact(answer))}"
+        turns.note(memory, text, "decision", 8.0, record, line)
+
+
+def _approved(memory: Memory, call: Call, block: Block, record: Record, line: int) -> None:
+    memory.open_question = ""
+    turns.note(memory, f"The user approved the plan: {call.detail}", "decision", 3.0, record, line)
+
+
+def _committed(memory: Memory, call: Call, block: Block, record: Record, line: int) -> None:
+    made = shell.created_commit(tools.result_text(block))
+    subject, _, body = call.detail.partition("\n")
+    branch, number, subject = made or ("", "", subject)
+    told = " ".join(sentences(plain(body))[:2])
+    text = redact(f"{plain(subject).rstrip('.')}. {told}".strip())
+    memory.commit = Commit(branch, number, cut(text.partition(". ")[0], 160), memory.clock)
+    turns.note(
+        memory,
+        f"Committed {number}: {text}" if number else f"Committed: {text}",
+        "context",
+        3.5,
+        record,
+        line,
+    )
+
+
+def _pushed(memory: Memory, call: Call, block: Block, record: Record, line: int) -> None:
+    memory.pushed_at = memory.clock
+
+
+def _checked(memory: Memory, call: Call, block: Block, record: Record, line: int) -> None:
+    passed = not shell.looks_failed(bytes(block.content))
+    memory.check = Check(call.detail, passed, memory.clock)
+
+
+def _reported(memory: Memory, call: Call, block: Block, record: Record, line: int) -> None:
+    turns.report(memory, tools.result_text(block), record, line)
+
+
+_WHEN_BACK = {
+    "agent": _reported,
+    "ask": _answered,
+    "plan": _approved,
+    "commit": _committed,
+    "push": _pushed,
+    "check": _checked,
+}

@@ -1,0 +1,159 @@
+"""Structured handoff blocks: in what the assistant says and in the documents it writes."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from flowd.extractors.conversation.prompts import human_words
+from flowd.extractors.transcript.protocol import Note, Noted, Place, Records
+from flowd.extractors.transcript.records import Block as ContentBlock
+from flowd.extractors.transcript.records import Record
+from flowd.handoff.block.find import blocks_in_markdown, may_hold_block
+from flowd.model.block import Block, FoundBlock, digest
+from flowd.model.facts import BlockFound, Fact
+from flowd.redaction.redactor import redact
+
+NAME = "blocks"
+# A block is a section of a document; in code it is a fixture or an example.
+DOCUMENTS = (".md", ".markdown", ".mdx", ".txt", ".yaml", ".yml")
+MOST_TOLD = 10
+WRITING_TOOLS = frozenset({"Write", "Edit", "MultiEdit"})
+SYNTHETIC = "<synthetic>"
+_STATUS = {"completed": "completed", "partial": "in_progress", "failed": "blocked", "blocked": "blocked"}
+_PRIORITIES = ("high", "medium", "low")
+_encode = msgspec.json.Encoder().encode
+
+
+class Memory(msgspec.Struct):
+    """The session's last valid block, and whether a person has asked for more since."""
+
+    block: Block | None = None
+    prompted_since: bool = False
+
+
+class _Edit(msgspec.Struct):
+    new_string: str = ""
+
+
+class _Written(msgspec.Struct):
+    file_path: str = ""
+    content: str = ""
+    new_string: str = ""
+    edits: list[_Edit] = []
+
+
+_written = msgspec.json.Decoder(_Written)
+
+
+def feed(memory: Memory, records: Records, noted: Noted) -> None:
+    """Note each block of an assistant's record; remember the last valid one that is the session's own."""
+    for record, line in records:
+        if record.type == "assistant":
+            message = record.message
+            texts = _texts(message.content) if message and message.model != SYNTHETIC else ()
+            if texts:
+                noted.extend((line, note) for note in _found(memory, texts, record, line))
+        elif record.type == "user" and memory.block is not None and not memory.prompted_since:
+            memory.prompted_since = bool(human_words(record))
+
+
+def _found(memory: Memory, texts: list[tuple[str, str]], record: Record, line: int) -> list[Note]:
+    notes: list[Note] = []
+    for text, path in texts:
+        for found in found_in(text, path):
+            key = f"block:{record.uuid or line}:{len(notes)}"
+            body = BlockFound(found=found, file=path, record=record.uuid or "")
+            notes.append(Note(key, record.timestamp or "", body))
+            if found.block is not None and not record.is_sidechain:
+                memory.block, memory.prompted_since = found.block, False
+    return notes
+
+
+def settle(memory: Memory) -> None:
+    """Do nothing: what is remembered was freed of secrets when it was found."""
+
+
+def describe(memory: Memory, place: Place) -> dict[str, Any]:
+    """Return the fields that the last block speaks about; its word counts more than what was read."""
+    block = memory.block
+    if block is None:
+        return {}
+    told = {
+        "next": [step.step for step in sorted(block.suggested_next_steps, key=_rank)],
+        "questions": [question.question for question in block.open_questions],
+        "learnings": [
+            *(pattern.pattern for pattern in block.patterns_discovered),
+            *(f"{gotcha.issue}: {gotcha.mitigation}".removesuffix(": ") for gotcha in block.gotchas),
+        ],
+    }
+    fields: dict[str, Any] = {name: tuple(items[:MOST_TOLD]) for name, items in told.items() if items}
+    fields["outcome"] = block.outcome
+    fields["blockers"] = tuple(blocker.blocker for blocker in block.blockers)[:MOST_TOLD]
+    # A person who asks for more has reopened the work, whatever came of the task before.
+    return fields if memory.prompted_since else fields | {"status": _STATUS[block.outcome]}
+
+
+def found_in(text: str, path: str = "") -> list[FoundBlock]:
+    """Return the blocks of *text*, free of secrets; *path* is the document's, if it is one."""
+    return [redacted(found) for found in blocks_in_markdown(text, path)] if may_hold_block(text) else []
+
+
+def task_file_facts(text: str, path: str, project: str, modified_at: float) -> list[Fact]:
+    """Return a fact for each block of a task file of *project* as it was at *modified_at*."""
+    return [
+        Fact(
+            key=f"block-file:{path}:{modified_at}:{found.ordinal}:{found.digest}",
+            session_id="",
+            project=project,
+            at=modified_at,
+            body=BlockFound(found=found, file=path),
+        )
+        for found in found_in(text, path)
+    ]
+
+
+def _rank(step: Any) -> int:
+    return _PRIORITIES.index(step.priority)
+
+
+def _texts(content: str | list[ContentBlock] | None) -> list[tuple[str, str]]:
+    """Return each text that may hold a block, with the path of the document it is for."""
+    if isinstance(content, str):
+        return [(content, "")]
+    texts: list[tuple[str, str]] = []
+    for block in content or ():
+        # This runs for every record, and next to none holds a block.
+        if block.type == "text":
+            if block.text and ":" in block.text and "outcome:" in block.text:
+                texts.append((block.text, ""))
+        elif block.name in WRITING_TOOLS and b"outcome:" in (raw := bytes(block.input)):
+            texts.extend(_documents(raw))
+    return texts
+
+
+def _documents(raw: bytes) -> Iterator[tuple[str, str]]:
+    try:
+        written = _written.decode(raw)
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        return
+    if written.file_path.casefold().endswith(DOCUMENTS):
+        for text in (written.content, written.new_string, *(edit.new_string for edit in written.edits)):
+            yield text, written.file_path
+
+
+def redacted(found: FoundBlock) -> FoundBlock:
+    """Return *found* free of secrets."""
+    clean = msgspec.convert(_without_secrets(msgspec.to_builtins(found)), FoundBlock)
+    said = clean.text or _encode(clean.block).decode()
+    return msgspec.structs.replace(clean, digest=digest(said))
+
+
+def _without_secrets(value: Any) -> Any:
+    if isinstance(value, str):
+        return redact(value)
+    if isinstance(value, list | tuple):
+        return [_without_secrets(item) for item in value]
+    if isinstance(value, dict):
+        return {key: _without_secrets(item) for key, item in value.items()}
+    return value

@@ -1,0 +1,95 @@
+"""The goal: what the session works on now, and what that is part of."""
+
+import re
+from typing import Any
+
+from flowd.extractors.text import capitalised, cut, cut_at_sentence, sentences
+from flowd.extractors.transcript.memory import Memory
+from flowd.extractors.transcript.paths import local
+from flowd.extractors.transcript.protocol import Place
+
+LENGTH = 200
+TOPIC_LENGTH = 115
+STALE_AFTER_REQUESTS = 3
+SHORTEST_TOPIC_WORDS = 4
+
+_POLITE = re.compile(
+    r"^(?:(?:ok|okay|hm+|well|great|thanks|thank you|perfect|nice|hi|hello|hey|please|sorry|yes|no|so|and|now"
+    r"|alright|cool|not bad)\b[,.!]*\s+)*"
+    r"(?:(?:can|could|would|will) (?:you|we)(?: please)?\s+|i(?:'d| would) like (?:you )?to\s+"
+    r"|i want (?:you )?to\s+|i need you to\s+|i think (?:we|you) (?:should|have)\s+|please\s+"
+    r"|(?:maybe )?let'?s (?:just |try and )?)?",
+    re.IGNORECASE,
+)
+_RECAP_SUBJECT = re.compile(
+    r"^(?:we(?:'re| are| were|'ve been| have been)?|you(?:'re| are)?|i(?:'m| am)?)\s+(?:currently\s+)?",
+    re.IGNORECASE,
+)
+_MENTION = re.compile(r"(?:^|\s)@\S+")
+_RESTATED = re.compile(
+    r"^i'(?:ll|m going to) (?:help you (?:with|to)?\s*|start (?:by|with)\s+)?", re.IGNORECASE
+)
+
+
+def describe(memory: Memory, place: Place) -> dict[str, Any]:
+    """Return the goal."""
+    return {"goal": local(_goal(memory), place)}
+
+
+def asked(request: str) -> str:
+    """Return a request without the courtesies around it."""
+    return capitalised(_POLITE.sub("", request, count=1)) or request
+
+
+def _goal(memory: Memory) -> str:
+    current = memory.requests[-1] if memory.requests else None
+    topic, since = _topic(memory)
+    if current is None or current.at <= since:
+        return cut_at_sentence(topic or memory.title or _understood(memory), LENGTH)
+    latest = asked(current.text)
+    if not topic or topic[:60] == latest[:60]:
+        return cut_at_sentence(latest, LENGTH)
+    head = cut(topic.rstrip("."), TOPIC_LENGTH)
+    return f"{head} — now: {cut(latest, LENGTH - len(head) - 8)}"
+
+
+def _topic(memory: Memory) -> tuple[str, int]:
+    """Return what the session is about at large, and when that was last said."""
+    recap, plan, summary = memory.recap, memory.plan, memory.summary
+    if recap and sum(request.at > recap.at for request in memory.requests) <= STALE_AFTER_REQUESTS:
+        return capitalised(_RECAP_SUBJECT.sub("", _opening(recap.text))), recap.at
+    if plan and (summary is None or plan.at > summary.at):
+        return plan.text, plan.at
+    if summary and summary.request:
+        return cut_at_sentence(summary.request, LENGTH), summary.at
+    if memory.title:
+        return memory.title, 0
+    return _first_of_task(memory)
+
+
+def _opening(recap: str) -> str:
+    return next(iter(sentences(recap.partition("Next:")[0])), recap).strip()
+
+
+def _first_of_task(memory: Memory) -> tuple[str, int]:
+    """Return the first request that the last commit did not settle."""
+    settled = memory.commit.at if memory.commit else 0
+    begun = next((request for request in memory.requests if request.at > settled), None)
+    if settled and begun:
+        return asked(begun.text), begun.at
+    return _first_request(memory), memory.first.at if memory.first else 0
+
+
+def _first_request(memory: Memory) -> str:
+    """Return the first request; where it only points at a file, how the assistant understood it."""
+    if memory.first is None:
+        return ""
+    first = asked(memory.first.text)
+    if len(_MENTION.sub("", first).split()) < SHORTEST_TOPIC_WORDS and memory.restated:
+        return _understood(memory)
+    return first
+
+
+def _understood(memory: Memory) -> str:
+    """Return the task as the assistant put it in its first sentence."""
+    return capitalised(_RESTATED.sub("", memory.restated))

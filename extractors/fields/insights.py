@@ -1,0 +1,70 @@
+"""Insights: the weightiest findings, without repetition, neighbours told together."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from flowd.extractors.fields.findings import LENGTH, Finding, worth
+from flowd.extractors.text import alike, content_words
+from flowd.extractors.transcript.memory import Memory
+from flowd.extractors.transcript.paths import local
+from flowd.extractors.transcript.protocol import Place
+from flowd.model.session import Insight
+
+KEPT = 12
+LIKENESS = 0.55
+CURRENT = 1.0
+NEAR = 2
+
+
+def describe(memory: Memory, place: Place) -> dict[str, Any]:
+    """Return the insights, and decisions and learnings by themselves."""
+    begun = memory.requests[-1].at if memory.requests else 0
+    chosen = [
+        Insight(one.category, local(one.text, place), one.record, one.line)
+        for one in select(memory.findings, KEPT, begun, memory.findings_aside)
+    ]
+    return {
+        "insights": tuple(chosen),
+        "decisions": tuple(one.insight for one in chosen if one.category == "decision"),
+        "learnings": tuple(one.insight for one in chosen if one.category == "learning"),
+    }
+
+
+def reads(memory: Memory) -> tuple[object, ...]:
+    """Return everything that ``describe`` looks at."""
+    return (memory.requests, tuple(memory.findings), tuple(memory.findings_aside))
+
+
+def select(
+    findings: list[Finding], limit: int, begun: int = 0, aside: Sequence[Finding] = ()
+) -> list[Finding]:
+    """Return the weightiest findings, those of the task *begun* last first, those *aside* at the end."""
+    chosen: list[Finding] = []
+    vocabulary: list[set[str]] = []
+    ranked = sorted(findings, key=lambda one: -(worth(one) + CURRENT * (one.at >= begun)))
+    for one in [*ranked, *aside]:
+        words = content_words(one.text)
+        if any(alike(words, other, LIKENESS) for other in vocabulary):
+            continue
+        if _joins_neighbour(one, chosen):
+            continue
+        if len(chosen) < limit:
+            chosen.append(one)
+            vocabulary.append(words)
+    return chosen
+
+
+def _joins_neighbour(one: Finding, chosen: list[Finding]) -> bool:
+    """Tell *one* together with the neighbour it stood next to, when both fit into one insight."""
+    for index, other in enumerate(chosen):
+        if other.record != one.record or other.at != one.at or abs(other.part - one.part) > NEAR:
+            continue
+        first, second = (other, one) if other.part < one.part else (one, other)
+        lead = first.text.partition(": ")[0] + ": "
+        text = f"{first.text.rstrip(' .;:')}. {second.text.removeprefix(lead)}"
+        if len(text) <= LENGTH:
+            chosen[index] = Finding(
+                text, other.category, other.weight, other.at, other.line, other.record, other.part
+            )
+            return True
+    return False

@@ -1,0 +1,137 @@
+"""Where the work stands: what is being done now, whether it is done, and how it ended."""
+
+import re
+from typing import Any
+
+from flowd.extractors.conversation.choices import is_consent, question_in
+from flowd.extractors.conversation.todos import open_tasks
+from flowd.extractors.fields.goal import asked
+from flowd.extractors.text import capitalised, cut, cut_at_sentence, pieces, plain, sentences
+from flowd.extractors.transcript.memory import Memory
+from flowd.extractors.transcript.paths import local
+from flowd.extractors.transcript.protocol import Place
+from flowd.model.session import Status
+
+LENGTH = 200
+QUESTION_LENGTH = 95
+SHORTEST_REST = 40
+SENTENCES = 12
+
+OPENERS = re.compile(
+    r"^(?:all (?:\w+ )?(?:tests?|checks?|green|pass\w*|done|good)\b|tests? pass|here(?:'s| is| are)|summary\b"
+    r"|(?:great|perfect|excellent|done|good|nice|got it|sure|yes|no problem|absolutely|acknowledged|okay|ok)"
+    r"\b[^.!]{0,25}[.!]|you're (?:absolutely )?right)",
+    re.IGNORECASE,
+)
+INTENT = re.compile(
+    r"^(?:now |next,? |first,? |then |so )?"
+    r"(?:let me(?: also| now)?|let's|i'll(?: now| also)?|i(?:'m| am) going to|i need to|now to)\s+",
+    re.IGNORECASE,
+)
+
+
+def describe(memory: Memory, place: Place) -> dict[str, Any]:
+    """Return now, status and outcome."""
+    status = status_of(memory)
+    now = local(_now(memory, place), place)
+    return {"now": now, "status": status, "outcome": now if status == "completed" else ""}
+
+
+def status_of(memory: Memory) -> Status:
+    """Return completed when the last request is done and nothing pends, blocked while the person is asked."""
+    turn = memory.turn
+    if memory.open_question:
+        return "blocked"
+    if not turn.ended or turn.interrupted or not turn.reply or memory.queued:
+        return "in_progress"
+    if question_in(turn.reply):
+        return "blocked"
+    return "in_progress" if open_tasks(memory.todo_list()) else "completed"
+
+
+def step_of(memory: Memory, place: Place) -> str:
+    """Return the step at hand: the running to-do, what the last reply meant to do, the call being made."""
+    turn = memory.turn
+    running = [task.subject for task in memory.todo_list() if task.status == "in_progress"]
+    intent = _intent(turn.reply)
+    parts = [cut(running[0], 80)] if running else []
+    if intent:
+        parts.append(cut(intent, 70 if parts else 120))
+    if turn.doing and not (running and intent):
+        parts.append(cut(local(turn.doing, place), 70))
+    return capitalised("; ".join(part.rstrip(".:;") for part in parts))
+
+
+def meant(memory: Memory) -> str:
+    """Return what the last reply said it would do next."""
+    return _intent(memory.turn.reply).rstrip(":;")
+
+
+def _now(memory: Memory, place: Place) -> str:
+    turn = memory.turn
+    if memory.open_question:
+        return cut(f"Waiting for an answer: {memory.open_question}", LENGTH)
+    if turn.ended and turn.reply:
+        return _finished(turn.reply)
+    if turn.interrupted and not turn.reply:
+        return cut(f"Interrupted while working on: {_prompt(memory)}", LENGTH)
+    return _under_way(memory, place)
+
+
+def _finished(reply: str) -> str:
+    """Return what a closing reply reports, and what it asks."""
+    question = cut(question_in(reply), QUESTION_LENGTH)
+    room = LENGTH - len(question) - 1 if question else LENGTH
+    report = _joined([sentence for sentence in _told(reply) if not sentence.endswith("?")], room)
+    return f"{report} {question}".strip() or cut(plain(reply), LENGTH)
+
+
+def _told(reply: str) -> list[str]:
+    """Return the first sentences of a reply that say something."""
+    found: list[str] = []
+    for piece in pieces(reply):
+        if not piece.is_heading:
+            found += [one for one in sentences(plain(piece.text)) if not OPENERS.match(one)]
+        if len(found) > SENTENCES:
+            break
+    return found
+
+
+def _under_way(memory: Memory, place: Place) -> str:
+    """Return the step at hand, and the request it serves."""
+    step = step_of(memory, place)
+    prompt = _prompt(memory)
+    summary = memory.summary
+    if not step and summary and summary.current and summary.at >= (memory.prompt.at if memory.prompt else 0):
+        return cut_at_sentence(summary.current, LENGTH)
+    if not step:
+        return cut(f"Working on: {prompt}", LENGTH) if prompt else ""
+    room = LENGTH - len(step) - 8
+    return f"{step} — for: {cut(prompt, room)}" if prompt and room > SHORTEST_REST else step
+
+
+def _intent(reply: str) -> str:
+    """Return the last thing a reply says it will do."""
+    last = [plain(piece.text) for piece in pieces(reply) if not piece.is_heading][-2:]
+    every = [sentence for text in last for sentence in sentences(text)]
+    for sentence in reversed(every):
+        if INTENT.match(sentence):
+            return INTENT.sub("", sentence)
+    return every[-1] if every else ""
+
+
+def _prompt(memory: Memory) -> str:
+    prompt = memory.prompt.text if memory.prompt else ""
+    if len(prompt) > 3 and not is_consent(prompt):
+        return asked(prompt)
+    return asked(memory.requests[-1].text) if memory.requests else ""
+
+
+def _joined(parts: list[str], size: int) -> str:
+    text = ""
+    for part in parts:
+        longer = f"{text} {part}" if text else part
+        if len(longer) > size:
+            return text if size - len(text) < SHORTEST_REST else cut(longer, size)
+        text = longer
+    return cut_at_sentence(text, size)

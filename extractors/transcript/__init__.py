@@ -1,0 +1,1 @@
+"""Decoding transcript lines and feeding them to the extractors of one session."""

@@ -1,0 +1,87 @@
+"""What is remembered of a conversation: bounded, plain, rid of secrets."""
+
+import msgspec
+
+from flowd.extractors.conversation.compaction import Summary
+from flowd.extractors.conversation.todos import Task
+from flowd.extractors.fields.files import Files
+from flowd.extractors.fields.findings import Finding
+
+
+class Said(msgspec.Struct, array_like=True):
+    """Words somebody said, and when, in records of the session."""
+
+    text: str
+    at: int = 0
+
+
+class Call(msgspec.Struct, array_like=True):
+    """A tool call that has not come back yet."""
+
+    kind: str
+    label: str = ""
+    detail: str = ""
+    settled: bool = False
+
+
+class Check(msgspec.Struct, array_like=True):
+    """A run of tests or linters."""
+
+    command: str
+    passed: bool
+    at: int
+
+
+class Commit(msgspec.Struct, array_like=True):
+    """A commit the session made."""
+
+    branch: str
+    hash: str
+    subject: str
+    at: int
+
+
+class Turn(msgspec.Struct):
+    """What happened since the person last spoke."""
+
+    reply: str = ""
+    doing: str = ""
+    ended: bool = False
+    interrupted: bool = False
+    settled: bool = True
+
+
+class Memory(msgspec.Struct):
+    """A conversation in short: what was asked, what was said last, what is under way."""
+
+    first: Said | None = None
+    restated: str = ""
+    requests: list[Said] = []
+    prompt: Said | None = None
+    queued: list[str] = []
+    title: str = ""
+    recap: Said | None = None
+    plan: Said | None = None
+    plan_checks: list[str] = []
+    promised: list[str] = []
+    promised_at: int = 0
+    summary: Summary | None = None
+    turn: Turn = msgspec.field(default_factory=Turn)
+    calls: dict[str, Call] = {}
+    open_question: str = ""
+    written_todos: list[Task] = []
+    tasks: dict[str, Task] = {}
+    tasks_made: int = 0
+    check: Check | None = None
+    commit: Commit | None = None
+    pushed_at: int = 0
+    edited_at: int = 0
+    files: Files = msgspec.field(default_factory=Files)
+    findings: list[Finding] = []
+    findings_floor: float = 0.0
+    findings_aside: list[Finding] = []
+    clock: int = 0
+
+    def todo_list(self) -> list[Task]:
+        """Return the to-do list in whichever form the session keeps it."""
+        return list(self.tasks.values()) or self.written_todos

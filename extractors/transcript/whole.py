@@ -1,0 +1,54 @@
+"""A whole transcript at once: the same records, fed to the same memory, as the daemon feeds live."""
+
+import msgspec
+
+from flowd.extractors.transcript.records import decode_lines
+from flowd.extractors.transcript.session import SessionMemory
+
+CHUNK_BYTES = 1 << 20
+
+
+class Reading(msgspec.Struct):
+    """A transcript's memory, whose session it is, and how much of it could be read."""
+
+    memory: SessionMemory
+    session_id: str = ""
+    records: int = 0
+    bad_lines: int = 0
+
+
+def read(data: bytes) -> Reading:
+    """Return what the lines of *data* leave in a session's memory."""
+    reading = Reading(SessionMemory())
+    first_line, start = 1, 0
+    while start < len(data):
+        chunk = _chunk(data, start)
+        start += len(chunk)
+        first_line += _feed(reading, chunk if chunk.endswith(b"\n") else chunk + b"\n", first_line)
+    return reading
+
+
+def first_lines(data: bytes, count: int) -> bytes:
+    """Return the first *count* lines of *data*."""
+    end = -1
+    for _ in range(count):
+        end = data.find(b"\n", end + 1)
+        if end < 0:
+            return data
+    return data[: end + 1]
+
+
+def _chunk(data: bytes, start: int) -> bytes:
+    """Return whole lines from *start* on: as many as make a chunk, at least one."""
+    end = data.find(b"\n", start + CHUNK_BYTES)
+    return data[start:] if end < 0 else data[start : end + 1]
+
+
+def _feed(reading: Reading, lines: bytes, first_line: int) -> int:
+    decoded = decode_lines(lines, first_line)
+    for record in decoded.records:
+        reading.session_id = reading.session_id or record.session_id or ""
+    reading.memory.feed_all(decoded.records, decoded.line_numbers)
+    reading.records += len(decoded.records)
+    reading.bad_lines += decoded.bad_lines
+    return decoded.lines

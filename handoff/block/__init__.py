@@ -1,0 +1,1 @@
+"""Structured handoff blocks: find them in markdown, check them, write them."""

@@ -1,0 +1,183 @@
+"""The fields of a block: how each is read from its tree, and the rule it must keep."""
+
+import re
+from collections.abc import Callable
+from typing import Any, NamedTuple, NoReturn
+
+import msgspec
+
+from flowd.handoff.block.yaml_tree import Mapping, Scalar, Sequence, Tree
+from flowd.model import block as values
+
+_RANGE = re.compile(r"(\d{1,9})-(\d{1,9})")
+_TAG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
+_ABSOLUTE = re.compile(r"[/\\~]|[A-Za-z]:[/\\]|[A-Za-z][A-Za-z0-9+.-]*://")
+_PLACEHOLDER_ID = re.compile(r"(?:pattern|gotcha)-X+|\[.*\]|<.*>", re.IGNORECASE)
+_BOOLEANS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
+LONGEST_SHOWN = 80
+
+
+class BrokenRuleError(Exception):
+    """A value breaks a rule; only ever raised inside this package, and turned into a Violation."""
+
+    def __init__(self, tree: Tree, rule: str) -> None:
+        super().__init__(rule)
+        self.tree = tree
+        self.rule = rule
+
+
+Read = Callable[[Tree], Any]
+
+
+class Item(NamedTuple):
+    """One entry of a list field: the value it becomes, its main field, and how each field is read."""
+
+    value: type[msgspec.Struct]
+    main: str
+    fields: dict[str, Read]
+
+
+def shown(tree: Tree) -> str:
+    """Return *tree* on one short line, for a message."""
+    if isinstance(tree, Scalar):
+        text = " ".join(tree.text.split())
+    elif isinstance(tree, Sequence):
+        text = f"[{', '.join(shown(item) for item in tree.items[:5])}]"
+    else:
+        text = f"{{{', '.join(key.text for key, _ in tree.pairs[:5])}}}"
+    return text if len(text) <= LONGEST_SHOWN else text[: LONGEST_SHOWN - 1] + "…"
+
+
+def text(tree: Tree) -> str:
+    """Read any text; nothing is the empty text."""
+    if not isinstance(tree, Scalar):
+        _broken(tree, "must be text, not a list or a mapping")
+    return "" if tree.is_null else tree.text.strip()
+
+
+def words(tree: Tree) -> str:
+    """Read a text that must say something."""
+    return text(tree) or _broken(tree, "must not be empty")
+
+
+def path(tree: Tree) -> str:
+    """Read a path below the project root."""
+    given = words(tree)
+    if _ABSOLUTE.match(given) or ".." in re.split(r"[/\\]", given):
+        _broken(tree, "must be relative to the project root")
+    return given
+
+
+def location(tree: Tree) -> str:
+    """Read where something is used: a path below the project root, a description, or nothing."""
+    return path(tree) if text(tree) else ""
+
+
+def lines(tree: Tree) -> str:
+    """Read a range of lines; a lone number means that one line."""
+    given = text(tree)
+    if given in ("", "all"):
+        return given
+    if given.isdecimal() and given.isascii() and int(given[:10]) > 0:
+        return f"{given}-{given}"
+    match = _RANGE.fullmatch(given)
+    if not match or not 0 < int(match[1]) <= int(match[2]):
+        _broken(tree, 'must be "N-M" or "all"')
+    return given
+
+
+def texts(tree: Tree) -> tuple[str, ...]:
+    """Read a list of texts; nothing is the empty list."""
+    if isinstance(tree, Scalar) and tree.is_null:
+        return ()
+    if not isinstance(tree, Sequence):
+        _broken(tree, "must be a list")
+    return tuple(words(item) for item in tree.items)
+
+
+def tags(tree: Tree) -> tuple[str, ...]:
+    """Read a list of tags."""
+    found = texts(tree)
+    for tag, item in zip(found, tree.items if isinstance(tree, Sequence) else (), strict=True):
+        if not _TAG.fullmatch(tag):
+            _broken(item, "tags must be lowercase, hyphenated")
+    return found
+
+
+def boolean(tree: Tree) -> bool:
+    """Read yes or no; nothing is no."""
+    given = text(tree).casefold()
+    if given and given not in _BOOLEANS:
+        _broken(tree, "must be true or false")
+    return _BOOLEANS.get(given, False)
+
+
+def identity(tree: Tree) -> str:
+    """Read an id; one that the template left there is none."""
+    given = text(tree)
+    return "" if _PLACEHOLDER_ID.fullmatch(given) else given
+
+
+def one_of(*choices: str) -> Read:
+    """Return a reader that takes one of *choices*."""
+
+    def read(tree: Tree) -> str:
+        given = text(tree)
+        if given not in choices:
+            _broken(tree, f"must be {'/'.join(choices)}")
+        return given
+
+    return read
+
+
+def _broken(tree: Tree, rule: str) -> NoReturn:
+    raise BrokenRuleError(tree, rule)
+
+
+OUTCOMES = ("completed", "partial", "failed", "blocked")
+LEVEL = one_of("high", "medium", "low")
+
+ITEMS: dict[str, Item] = {
+    "files_created": Item(values.CreatedFile, "path", {"path": path, "purpose": text, "lines": lines}),
+    "files_modified": Item(
+        values.ModifiedFile,
+        "path",
+        {
+            "path": path,
+            "lines": lines,
+            "change_type": one_of("add", "modify", "delete", "refactor"),
+            "description": text,
+        },
+    ),
+    "patterns_discovered": Item(
+        values.Pattern,
+        "pattern",
+        {"id": identity, "pattern": words, "location": location, "applies_to": tags},
+    ),
+    "gotchas": Item(
+        values.Gotcha,
+        "issue",
+        {"id": identity, "issue": words, "discovered_in": text, "mitigation": text, "severity": LEVEL},
+    ),
+    "dependencies_for_next": Item(values.Dependency, "file", {"file": path, "reason": text}),
+    "open_questions": Item(
+        values.Question,
+        "question",
+        {"question": words, "context": text, "recommendation": text, "blocking": boolean},
+    ),
+    "suggested_next_steps": Item(
+        values.Step, "step", {"step": words, "priority": LEVEL, "depends_on": texts}
+    ),
+    "blockers": Item(
+        values.Blocker,
+        "blocker",
+        {"blocker": words, "impact": text, "suggested_resolution": text, "blocking_tasks": texts},
+    ),
+}
+
+
+def is_empty(tree: Tree) -> bool:
+    """Tell whether *tree* says nothing."""
+    if isinstance(tree, Scalar):
+        return tree.is_null
+    return not (tree.pairs if isinstance(tree, Mapping) else tree.items)

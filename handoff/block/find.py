@@ -1,0 +1,265 @@
+"""Finding handoff blocks in markdown: under a heading, fenced or bare, or heading and all in a fence."""
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
+from itertools import islice
+from typing import NamedTuple
+
+import msgspec
+
+from flowd.handoff.block.parse import Checked, check_body
+from flowd.handoff.block.yaml_tree import LARGEST_BODY
+from flowd.model.block import FIELDS, FoundBlock, Task, Violation, digest
+
+# More structure than this is no document that a person or an agent wrote by hand.
+MOST_MARKS = 5000
+DEEPEST_FENCE = 8
+DEEPEST_INDENT = 12
+
+# Found anywhere and then checked to start its line: far faster than trying every line's start.
+_MARK = re.compile(r"[#`~](?<![^ \t\n].)(?:(?<=#)#{0,5}(?=[ \t])|(?<=`)``+|(?<=~)~~+)([^\n]*)")
+
+
+class Heading(NamedTuple):
+    """A heading line; ``fence`` is the index of the fence around it, -1 for none."""
+
+    start: int
+    end: int
+    level: int
+    title: str
+    fence: int
+
+
+class Fence(NamedTuple):
+    """A fenced region: its opening line from ``start``, its content from ``body`` to ``end``."""
+
+    start: int
+    body: int
+    end: int
+    info: str
+    fence: int
+
+
+class Layout:
+    """All headings and fences of a text, each in order of appearance."""
+
+    def __init__(self) -> None:
+        self.headings: list[Heading] = []
+        self.fences: list[Fence] = []
+        self._edges: list[int] = []
+        self._fence_starts: list[int] = []
+
+    def add_heading(self, heading: Heading) -> None:
+        """Append *heading*, which comes after all that is here."""
+        self.headings.append(heading)
+        self._edges.append(heading.start)
+
+    def add_fence(self, fence: Fence) -> None:
+        """Append *fence*, which starts after all that is here."""
+        self.fences.append(fence)
+        self._edges.append(fence.start)
+        self._fence_starts.append(fence.start)
+
+    def headings_before(self, place: int) -> Iterator[Heading]:
+        """Yield the headings that start before *place*, the nearest first."""
+        for number in range(bisect_left(self.headings, (place,)) - 1, -1, -1):
+            yield self.headings[number]
+
+    def next_edge(self, after: int, end: int) -> int:
+        """Return where the first heading or fence after *after* starts, or *end* if none does before."""
+        number = bisect_right(self._edges, after)
+        return min(self._edges[number], end) if number < len(self._edges) else end
+
+    def fences_between(self, after: int, end: int) -> list[Fence]:
+        """Return the fences that start between the two places."""
+        return self.fences[bisect_right(self._fence_starts, after) : bisect_left(self._fence_starts, end)]
+
+
+class _Open(NamedTuple):
+    number: int
+    marker: str
+
+
+def layout_of(text: str) -> Layout:
+    """Return the layout of *text*; a fence with a name inside a fence lies in it, as authors mean it."""
+    layout = Layout()
+    stack: list[_Open] = []
+    for match in islice(_MARK.finditer(text), MOST_MARKS):
+        start = _line_start(text, match.start())
+        if start < 0:
+            continue
+        marker, rest = text[match.start() : match.start(1)], match[1].strip()
+        around = stack[-1].number if stack else -1
+        if marker[0] == "#":
+            title = rest.rstrip("#").rstrip()
+            layout.add_heading(Heading(start, match.end(), len(marker), title, around))
+        elif _closes(marker, rest, stack):
+            number = stack.pop().number
+            layout.fences[number] = layout.fences[number]._replace(end=start)
+        elif len(stack) < DEEPEST_FENCE and "`" not in rest:
+            stack.append(_Open(len(layout.fences), marker))
+            layout.add_fence(Fence(start, match.end() + 1, len(text), rest.casefold(), around))
+    return layout
+
+
+def _line_start(text: str, position: int) -> int:
+    """Return where the line starts whose first word is at *position*, -1 if it is not its first word."""
+    floor = max(0, position - DEEPEST_INDENT - 1)
+    start = text.rfind("\n", floor, position) + 1
+    is_first = start > 0 or floor == 0
+    return start if is_first and not text[start:position].strip(" \t") else -1
+
+
+def _closes(marker: str, rest: str, stack: list[_Open]) -> bool:
+    if not stack or rest:
+        return False
+    opener = stack[-1].marker
+    return marker[0] == opener[0] and len(marker) >= len(opener)
+
+
+# What is taken of one file, so that no file can hold up the reader.
+MOST_PARSED = 2 * LARGEST_BODY
+MOST_BODIES = 50
+# What is kept of a body that is no block, beside what is wrong with it.
+LONGEST_RAW = 4096
+MOST_HEADINGS = 500
+# How far below its heading, or the start of its fence, a block's first field may stand.
+FARTHEST_KEY = 4096
+YAML_NAMES = ("yaml", "yml")
+
+_TITLE = re.compile(r"handoff(?: (?:notes?|block))?:?", re.IGNORECASE)
+_TASK_TITLE = re.compile(r"Task[ \t]+#?([\w.-]{1,40}?)[ \t]*[:–—-][ \t]+(\S.*)", re.IGNORECASE)
+_TASK_FILE = re.compile(r"(?:^|[/\\])task-([A-Za-z0-9]+)(?:-([^/\\]*))?\.(?:md|markdown)$", re.IGNORECASE)
+_KNOWN_KEY = re.compile(rf"^[ \t]*(?:{'|'.join(FIELDS)})[ \t]*:", re.MULTILINE)
+_BARE_LINE = re.compile(r"(?:[ \t]+[^\n]*|[a-z][a-z0-9_]*[ \t]*:[^\n]*|-[ \t][^\n]*|)(?:\n|\Z)")
+_encode = msgspec.json.Encoder().encode
+
+
+class Body(msgspec.Struct, frozen=True):
+    """Where a block's YAML stands in its text."""
+
+    start: int
+    end: int
+
+
+def may_hold_block(text: str) -> bool:
+    """Say cheaply whether a look into *text* can be worth it."""
+    return "outcome:" in text and ("andoff" in text or "HANDOFF" in text)
+
+
+def blocks_in_markdown(text: str, path: str = "") -> list[FoundBlock]:
+    """Return the blocks of *text* in order, templates and quoted schemas left out; never raises.
+
+    *path* is the file's, if it has one: its name may tell the task.
+    """
+    if "andoff" not in text and "HANDOFF" not in text:
+        return []
+    text = text.replace("\r\n", "\n")
+    layout = layout_of(text)
+    found: list[FoundBlock] = []
+    parsed = 0
+    for body in islice(bodies(text, layout), MOST_BODIES):
+        parsed += min(body.end - body.start, LARGEST_BODY)
+        checked = _checked(text, body, parsed)
+        if not checked.is_template:
+            found.append(_found(text, body, checked, task_of(layout, body.start, path), len(found)))
+        if parsed > MOST_PARSED:
+            break
+    return found
+
+
+def bodies(text: str, layout: Layout) -> Iterator[Body]:
+    """Yield where the YAML of each block under a handoff heading stands, templates included."""
+    taken = -1
+    titled = (pair for pair in enumerate(layout.headings) if _TITLE.fullmatch(pair[1].title))
+    for number, heading in islice(titled, MOST_HEADINGS):
+        body = _body_below(text, heading, number, layout) if heading.start >= taken else None
+        if body is not None:
+            taken = body.end
+            yield body
+
+
+def task_of(layout: Layout, before: int, path: str = "") -> Task:
+    """Return the task that the nearest heading above *before*, or the name of the file, tells."""
+    for heading in layout.headings_before(before):
+        if match := _TASK_TITLE.fullmatch(heading.title):
+            return Task(id=match[1], name=match[2].strip())
+    match = _TASK_FILE.search(path)
+    return Task(id=match[1], name=(match[2] or "").replace("-", " ")) if match else Task()
+
+
+def _body_below(text: str, heading: Heading, number: int, layout: Layout) -> Body | None:
+    around = layout.fences[heading.fence] if heading.fence >= 0 else None
+    if around is not None and around.info in YAML_NAMES:
+        key = _first_key(text, heading.end, around.end)
+        return Body(key, around.end) if key >= 0 else None
+    end = _section_end(text, heading, number, layout)
+    return _bare(text, heading.end, layout.next_edge(heading.start, end)) or _fenced(
+        text, heading, end, layout
+    )
+
+
+def _section_end(text: str, heading: Heading, number: int, layout: Layout) -> int:
+    limit = layout.fences[heading.fence].end if heading.fence >= 0 else len(text)
+    for index in range(number + 1, len(layout.headings)):
+        later = layout.headings[index]
+        if later.start >= limit:
+            break
+        if later.fence == heading.fence and (later.level <= heading.level or _TITLE.fullmatch(later.title)):
+            return later.start
+    return limit
+
+
+def _bare(text: str, start: int, end: int) -> Body | None:
+    """Return the unfenced YAML between *start* and *end*, if there is any."""
+    key = position = _first_key(text, start, end)
+    if key < 0:
+        return None
+    while position < end and position - key <= LARGEST_BODY:
+        line = _BARE_LINE.match(text, position, end)
+        if line is None or line.end() == position:
+            break
+        position = line.end()
+    return Body(key, position)
+
+
+def _fenced(text: str, heading: Heading, end: int, layout: Layout) -> Body | None:
+    for fence in layout.fences_between(heading.start, end):
+        if fence.fence == heading.fence and fence.info in (*YAML_NAMES, ""):
+            key = _first_key(text, fence.body, fence.end)
+            if key >= 0:
+                return Body(key, min(fence.end, end))
+    return None
+
+
+def _first_key(text: str, start: int, end: int) -> int:
+    match = _KNOWN_KEY.search(text, start, min(end, start + FARTHEST_KEY))
+    return match.start() if match else -1
+
+
+def _checked(text: str, body: Body, parsed: int) -> Checked:
+    line = _line(text, body.start)
+    if parsed > MOST_PARSED:
+        rule = f"the blocks of one file are longer than {MOST_PARSED // 1024} KB; the rest is not read"
+        return Checked(None, (Violation(field="(block)", value="", rule=rule, line=line),), (), 0)
+    return check_body(text[body.start : body.end], line)
+
+
+def _found(text: str, body: Body, checked: Checked, task: Task, ordinal: int) -> FoundBlock:
+    raw = "" if checked.block else text[body.start : min(body.end, body.start + LONGEST_RAW)].strip()
+    return FoundBlock(
+        line=_line(text, body.start),
+        ordinal=ordinal,
+        digest=digest(raw or _encode(checked.block).decode()),
+        block=checked.block,
+        text=raw,
+        violations=checked.violations,
+        task=task,
+        completeness=checked.completeness,
+        missing=checked.missing,
+    )
+
+
+def _line(text: str, offset: int) -> int:
+    return text.count("\n", 0, offset) + 1

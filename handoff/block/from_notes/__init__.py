@@ -1,0 +1,1 @@
+"""Free-form notes turned into a structured block."""

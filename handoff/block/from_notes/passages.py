@@ -1,0 +1,251 @@
+"""Freeform notes taken apart: which passage stands under which heading, as an item of which list."""
+
+import enum
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+
+class Topic(enum.Enum):
+    """What a passage is about, in terms of a block's fields."""
+
+    NONE = "none"
+    DONE = "done"
+    NEXT = "next"
+    GOTCHA = "gotcha"
+    BLOCKER = "blocker"
+    QUESTION = "question"
+    PATTERN = "pattern"
+    FILES = "files"
+    CREATED = "created"
+    READING = "reading"
+    ASIDE = "aside"
+
+
+class Labelled(NamedTuple):
+    """What a label says, and the text without it."""
+
+    topic: Topic
+    text: str
+
+
+Cues = dict[Topic, re.Pattern[str]]
+
+
+def _cues(table: dict[Topic, str]) -> Cues:
+    # Verbose: spaces only lay the alternatives out; "~" stands for a space that counts.
+    return {
+        topic: re.compile(words.replace("~", "[ ]"), re.IGNORECASE | re.VERBOSE)
+        for topic, words in table.items()
+    }
+
+
+# Tried in order, so that "Known issues and next steps" is about issues and "Open questions" asks.
+_HEADINGS = _cues(
+    {
+        Topic.QUESTION: r"""questions?\b | unclear | uncertain | unexplored | open~threads | unknowns
+            | needs?~verification""",
+        Topic.BLOCKER: r"\bblock(?:er|ers|ed)\b | waiting~(?:on|for)",
+        Topic.GOTCHA: r"""gotchas? | watch[ -]?out | be~careful | known~(?:issues?|gaps?|problems?|bugs?)
+            | open~issues? | risks?\b | pitfalls? | caveats? | warnings? | footguns? | mistakes | don'?ts\b
+            | what~(?:didn'?t|failed) | failed~(?:approaches|attempts) | ^failed$""",
+        Topic.READING: r"""required~reading | references | relevant~files | key~files | where~to~find
+            | artifacts | read~first""",
+        Topic.CREATED: r"files?~(?:created|added) | (?:created|new)~files? | ^created$",
+        Topic.FILES: r"""files?~(?:changed|modified|touched|edited) | ^files$ | (?:changed|modified)~files?
+            | what~(?:changed|shipped) | recent~changes | changes~made | ^modified$""",
+        Topic.NEXT: r"""\bnext\b(?!~(?:claude|agent|session|developer|one)\b) | action~items | pending
+            | remaining | to-?dos?\b | follow-?ups? | what'?s~left | opportunities | outstanding | still~to~do
+            | what~to~build | start~here | where~to~start | priority~order""",
+        Topic.PATTERN: r"""patterns?\b | conventions? | decisions?\b | decided | learnings | lessons
+            | insights | findings | principles? | hard~rules | (?:verified|key)~facts
+            | what~(?:i'd~tell|worked)
+            | ^worked$""",
+        Topic.DONE: r"""\bdone\b | completed? | accomplish | shipped | finished | progress | what~(?:was|we)~
+            | (?:current|this)~session
+            | implemented""",
+        Topic.ASIDE: r"""how~to | commands | verif(?:y|ication) | valid(?:ate|ation) | environment | setup
+            | workflow | history | editing~rules | metadata | snapshot | status | tests?\b | context
+            | background | summary | goal | mission | why\b | overview""",
+    }
+)
+_LABELS = _cues(
+    {
+        Topic.QUESTION: r"""unclear | (?:open~)?questions? | needs?~verification | unexplored | consider
+            | might~matter""",
+        Topic.GOTCHA: r"""gotcha | warning | caveat | (?:be~)?careful | watch~out | risk | critical
+            | known~issue | don'?t~bother~with""",
+        Topic.PATTERN: r"pattern | decision | decided | convention | rule | assumption | lesson | learning",
+        Topic.BLOCKER: r"blocker | blocked(?:~by|~on)?",
+        Topic.NEXT: r"next(?:~steps?)? | to-?do | start~by | follow-?up | recommendation",
+    }
+)
+_SENTENCES = _cues(
+    {
+        Topic.QUESTION: r"^question\b | \bunclear\b",
+        Topic.GOTCHA: r"\bwatch~out\b | \bbe~careful\b | \bbeware\b | \bgotcha\b",
+        Topic.PATTERN: r"\bpattern: | \balways~use\b | \bnever~use\b",
+        Topic.NEXT: r"""^(?:next|then)\b[^?]*$
+            | \b(?:next~(?:agent|session|step)|someone|you|we)~should\b[^?]*$""",
+    }
+)
+_LABEL_START = re.compile(r"\*\*([^*:]{3,40}):?\*\*:?\s|([A-Z][A-Z ]{2,30}):\s")
+_NUMBERING = re.compile(r"^[\d.]+\s+|^[^\w(]+")
+
+
+def topic_of_heading(title: str) -> Topic:
+    """Return what a section called *title* is about."""
+    return _first(_HEADINGS, _NUMBERING.sub("", title).replace("_", " "))
+
+
+def label_of(text: str) -> Labelled | None:
+    """Return the topic that a label at the start of *text* says, as in ``**UNCLEAR:** ...``, and the rest."""
+    match = _LABEL_START.match(text)
+    topic = _first(_LABELS, match[1] or match[2], whole=True) if match else Topic.NONE
+    if match is None or topic is Topic.NONE:
+        return None
+    # "Start by: reading x" is a sentence with its label and none without.
+    is_part = (match[1] or match[2]).casefold().startswith(("start", "don", "blocked"))
+    return Labelled(topic, text.replace("**", "", 2) if is_part else text[match.end() :])
+
+
+def topic_of_sentence(sentence: str) -> Topic:
+    """Return what *sentence* is about by the specification's cues."""
+    return _first(_SENTENCES, sentence)
+
+
+def _first(cues: Cues, text: str, *, whole: bool = False) -> Topic:
+    for topic, pattern in cues.items():
+        if pattern.fullmatch(text.strip()) if whole else pattern.search(text):
+            return topic
+    return Topic.NONE
+
+
+LONGEST_NOTE = 2000
+
+_HEADING = re.compile(r"(#{1,6})[ \t]+(\S.*)")
+_BOLD_HEADING = re.compile(r"\*\*([^*]{3,80}?):?\*\*:?")
+_LABEL_LINE = re.compile(r"([A-Z][\w ,/'&()-]{2,60}|[a-z_]{3,40}):")
+_FENCE = re.compile(r"(`{3,}|~{3,})")
+_BULLET = re.compile(r"([ \t]*)(?:[-*+•]|\d{1,3}[.)])[ \t]+(?:\[([ xX])\][ \t]+)?(\S.*)")
+_ROW = re.compile(r"[ \t]*\|(.*)\|[ \t]*")
+_RULE_ROW = re.compile(r"[|:\s-]+")
+_TITLE_LEVEL = 1
+
+
+class Passage(NamedTuple):
+    """One item or paragraph of the notes, on its line, under its topic; ``box`` is its check box, if any."""
+
+    text: str
+    line: int
+    topic: Topic
+    is_item: bool = False
+    is_code: bool = False
+    box: str = ""
+    cells: tuple[str, ...] = ()
+
+
+def passages(text: str) -> Iterator[Passage]:
+    """Yield the passages of markdown *text* in order."""
+    return _Reader(text.split("\n")).passages()
+
+
+class _Reader:
+    """One walk over the lines, with the topics of the headings above and the passage being gathered."""
+
+    def __init__(self, lines: list[str]) -> None:
+        self._lines = lines
+        self._topics: list[tuple[int, Topic]] = []
+        self._label = Topic.NONE
+        self._open: Passage | None = None
+        self._indent = 0
+        self._fence = ""
+
+    def passages(self) -> Iterator[Passage]:
+        for number, line in enumerate(self._lines, 1):
+            yield from self._take(line, number)
+        yield from self._close()
+
+    @property
+    def _topic(self) -> Topic:
+        if self._label is not Topic.NONE:
+            return self._label
+        return self._topics[-1][1] if self._topics else Topic.NONE
+
+    def _take(self, line: str, number: int) -> Iterator[Passage]:
+        stripped = line.strip()
+        fence = _FENCE.match(stripped)
+        if self._fence or fence:
+            yield from self._code(stripped, fence, number)
+        elif not stripped or stripped in ("---", "***"):
+            yield from self._close()
+        elif heading := _HEADING.fullmatch(stripped):
+            yield from self._close()
+            self._enter(len(heading[1]), heading[2])
+        elif bullet := _BULLET.fullmatch(line):
+            yield from self._bullet(bullet, number)
+        elif row := _ROW.fullmatch(line):
+            yield from self._close()
+            yield from self._row(row[1], number)
+        else:
+            yield from self._prose(stripped, number)
+
+    def _code(self, stripped: str, fence: re.Match[str] | None, number: int) -> Iterator[Passage]:
+        if not self._fence and fence:
+            yield from self._close()
+            self._fence = fence[1]
+        elif fence and stripped.startswith(self._fence) and not stripped.strip(self._fence[0]):
+            self._fence = ""
+        elif stripped:
+            yield Passage(stripped[:LONGEST_NOTE], number, self._topic, is_code=True)
+
+    def _enter(self, level: int, title: str) -> None:
+        self._label = Topic.NONE
+        while self._topics and self._topics[-1][0] >= level:
+            self._topics.pop()
+        # The document's title names all of it ("Handoff: open questions of ...") and decides nothing.
+        topic = topic_of_heading(title) if level > _TITLE_LEVEL else Topic.NONE
+        if topic is Topic.NONE and self._topics:
+            topic = self._topics[-1][1]
+        self._topics.append((level, topic))
+
+    def _bullet(self, bullet: re.Match[str], number: int) -> Iterator[Passage]:
+        indent = len(bullet[1].expandtabs(4))
+        if self._open is not None and self._open.is_item and indent > self._indent:
+            self._extend("; " + bullet[3])
+            return
+        yield from self._close()
+        self._indent = indent
+        self._open = Passage(bullet[3], number, self._topic, is_item=True, box=bullet[2] or "")
+
+    def _row(self, inner: str, number: int) -> Iterator[Passage]:
+        following = self._lines[number] if number < len(self._lines) else ""
+        is_header = _ROW.fullmatch(following) and _RULE_ROW.fullmatch(following)
+        if not is_header and not _RULE_ROW.fullmatch(inner):
+            cells = tuple(cell.strip() for cell in inner.split("|"))
+            yield Passage(" — ".join(cell for cell in cells if cell), number, self._topic, True, cells=cells)
+
+    def _prose(self, stripped: str, number: int) -> Iterator[Passage]:
+        label = _BOLD_HEADING.fullmatch(stripped) or _LABEL_LINE.fullmatch(stripped)
+        if label and (self._open is None or not self._open.is_item):
+            yield from self._close()
+            self._label = topic_of_heading(label[1])
+        elif self._open is not None:
+            self._extend(" " + stripped)
+        else:
+            self._open = Passage(stripped, number, self._topic)
+
+    def _extend(self, more: str) -> None:
+        assert self._open is not None
+        if len(self._open.text) < LONGEST_NOTE:
+            self._open = self._open._replace(text=self._open.text + more)
+
+    def _close(self) -> Iterator[Passage]:
+        if self._open is not None:
+            passage, self._open = self._open, None
+            label = label_of(passage.text)
+            yield (
+                passage
+                if label is None
+                else passage._replace(topic=label.topic, text=label.text, is_item=True)
+            )

@@ -1,0 +1,172 @@
+"""The files of a handoff directory: found by time alone, added without replacing, replaced whole."""
+
+import errno
+import hashlib
+import itertools
+import os
+import re
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from flowd.config.paths import claude_config_dir, make_private_dir
+from flowd.handoff.errors import HandoffError, told_plainly
+
+# What file systems take as one name; some (encrypted ones) take less and say so themselves.
+LONGEST_NAME_BYTES = 255
+_UNSAFE = re.compile(r"[^a-zA-Z0-9-]")
+_UNSAFE_V1 = re.compile(r"[/.]")
+
+
+class HandoffNameError(HandoffError, ValueError):
+    """The encoded path is longer than any file name may be."""
+
+
+def encode_path(path: str) -> str:
+    """Return *path* with every character but letters, digits and ``-`` replaced by ``-``.
+
+    Several paths share one result, so it is never decoded.
+    """
+    return _UNSAFE.sub("-", path)
+
+
+def encode_path_v1(path: str) -> str:
+    """Return the name that the first version of the contract gave: only ``/`` and ``.`` replaced."""
+    return _UNSAFE_V1.sub("-", path)
+
+
+def directory_name(working_directory: str) -> str:
+    """Return the name of the handoff directory for *working_directory*, symbolic links resolved."""
+    physical = os.path.realpath(working_directory)
+    name = encode_path(physical)
+    if len(name) > LONGEST_NAME_BYTES:
+        raise HandoffNameError(
+            f"the handoff directory of {physical} would have a name of {len(name)} bytes; "
+            f"{LONGEST_NAME_BYTES} are possible",
+            hint="what is known stays in core.db (`flow show`); a shorter path would have a directory",
+        )
+    return name
+
+
+def is_v1_name(name: str) -> bool:
+    """Say whether *name* can only come from the first version of the contract."""
+    return name.startswith("-") and encode_path(name) != name
+
+
+SUFFIX = ".md"
+# A temporary name must neither be listed by `ls` nor match `*.md`.
+_TEMPORARY = ".flowd-{}.tmp"
+_NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+_NO_LINKS = frozenset({errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK})
+
+
+class Filed(NamedTuple):
+    """One file of a handoff directory, as it was when looked at."""
+
+    path: str
+    modified_ns: int
+    size: int
+
+    @property
+    def modified_at(self) -> float:
+        """When it was last written, in seconds."""
+        return self.modified_ns / 1e9
+
+
+def handoff_files(directory: str) -> list[Filed]:
+    """Return the ``*.md`` files of *directory*, newest first, in the order of ``ls -t``."""
+    try:
+        names = os.listdir(directory)
+    except OSError:
+        return []
+    looked_at = (look_at(os.path.join(directory, name)) for name in names if is_handoff_name(name))
+    found = [filed for filed in looked_at if filed is not None]
+    return sorted(found, key=lambda filed: (-filed.modified_ns, filed.path))
+
+
+def is_handoff_name(name: str) -> bool:
+    """Say whether a file of this name counts: ``*.md`` as a shell means it."""
+    return name.endswith(SUFFIX) and not name.startswith(".")
+
+
+def look_at(path: str) -> Filed | None:
+    """Return the file at *path* as it is now, or None when there is no regular file."""
+    try:
+        own, meant = os.lstat(path), os.stat(path)
+        path.encode()  # core.db keeps text: a name that is none is passed over
+    except (OSError, UnicodeEncodeError):
+        return None
+    return Filed(path, own.st_mtime_ns, meant.st_size) if stat.S_ISREG(meant.st_mode) else None
+
+
+def directories_of(handoffs: str, *places: str) -> list[str]:
+    """Return the existing handoff directories of *places*, the contract's own before those of its v1."""
+    physical = [os.path.realpath(place) for place in places]
+    names = [encode_path(place) for place in physical] + [encode_path_v1(place) for place in physical]
+    directories = [os.path.join(handoffs, name) for name in dict.fromkeys(names)]
+    return [directory for directory in directories if os.path.isdir(directory)]  # noqa: PTH112 answers, never raises
+
+
+def add_file(directory: str, stem: str, text: str) -> str:
+    """Write *text* to a new file named after *stem* and return its path; no other file is touched."""
+    with told_plainly("writing a handoff in", directory), _temporary(directory, text) as temporary:
+        for number in itertools.count(1):
+            path = os.path.join(directory, f"{stem}{f'-{number}' if number > 1 else ''}{SUFFIX}")
+            with suppress(FileExistsError):
+                move_without_replacing(temporary, path)
+                return path
+    raise AssertionError  # the count has no end
+
+
+def replace_file(path: str, text: str, modified_ns: int | None = None) -> None:
+    """Replace the file at *path* by *text* at once, dated *modified_ns* if given."""
+    with told_plainly("writing", path), _temporary(os.path.dirname(path), text) as temporary:
+        if modified_ns is not None:
+            os.utime(temporary, ns=(modified_ns, modified_ns))
+        os.rename(temporary, path)  # noqa: PTH104 strings are wanted
+
+
+def move_without_replacing(source: str, target: str) -> None:
+    """Move a file, its time kept; raise FileExistsError when *target* is there already."""
+    try:
+        os.link(source, target, follow_symlinks=False)
+    except OSError as error:
+        if error.errno not in _NO_LINKS:
+            raise
+        if os.path.lexists(target):
+            raise FileExistsError(target) from error
+        os.rename(source, target)  # noqa: PTH104 strings are wanted
+    else:
+        os.unlink(source)  # noqa: PTH108 a string is given
+
+
+def text_digest(data: bytes) -> str:
+    """Return what tells one content from another."""
+    return hashlib.blake2b(data, digest_size=12).hexdigest()
+
+
+@contextmanager
+def _temporary(directory: str, text: str) -> Iterator[str]:
+    """Yield a file beside the others that holds *text*, safe on disk; what is left of it goes."""
+    make_private_dir(Path(directory))
+    temporary = os.path.join(directory, _TEMPORARY.format(os.urandom(6).hex()))
+    descriptor = os.open(temporary, _NEW_FILE, 0o600)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(text.encode("utf-8", "replace"))
+            file.flush()
+            os.fsync(file.fileno())
+        yield temporary
+    finally:
+        with suppress(FileNotFoundError):
+            os.unlink(temporary)  # noqa: PTH108 a string is given
+
+
+HANDOFFS = "handoffs"
+
+
+def handoffs_dir(configured: str | None) -> str:
+    """Return ``handoffs`` in Claude Code's directory: the *configured* or the usual one, resolved."""
+    return os.path.realpath(claude_config_dir(configured) / HANDOFFS)

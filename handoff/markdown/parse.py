@@ -1,0 +1,243 @@
+"""Reading a handoff document of any style; whatever it holds, the answer is a Document."""
+
+import codecs
+import os
+import re
+from collections.abc import Iterator, Mapping
+
+from flowd.handoff.errors import BrokenHandoffError
+from flowd.handoff.markdown.document import (
+    NO_PURPOSE,
+    PURPOSE_CHARACTERS,
+    Document,
+    Item,
+    Kind,
+    Section,
+    escalations_in,
+    kind_of,
+)
+from flowd.handoff.markdown.sections import (
+    count_boxes,
+    headings_of,
+    item,
+    items_of,
+    lines_of,
+    outside_fences,
+    sections_of,
+)
+from flowd.handoff.yaml.codec import parse
+from flowd.system.files import READ_FLAGS
+
+_PLAIN = re.compile(r"(?P<key>[A-Za-z][A-Za-z _-]{0,30}):(?P<value>.*)")
+_BOLD = re.compile(r"(?:[-*+] )?\*\*(?P<key>[A-Za-z][A-Za-z _-]{0,30})(?::\*\*|\*\*:)(?P<value>.*)")
+_SOURCE = re.compile(
+    r"flowd \((?P<trigger>[a-z-]+)\)(?: on (?P<branch>\S+)@(?P<commit>\w+))? in (?P<project>/.*)"
+)
+
+Metadata = dict[str, str]
+
+
+def metadata_of(lines: list[str]) -> Metadata:
+    """Return the ``key: value`` lines of *lines*; the first of a key counts, its value may hold colons."""
+    found: Metadata = {}
+    for line in lines:
+        match = _PLAIN.fullmatch(line.strip()) or _BOLD.fullmatch(line.strip())
+        if match:
+            value = match["value"].strip().strip("`").strip()
+            found.setdefault(_key(match["key"]), value)
+    return found
+
+
+def flattened(mapping: Mapping[str, object]) -> Metadata:
+    """Return the plain values of parsed YAML, those one level down as well."""
+    found = {_key(key): str(value) for key, value in mapping.items() if isinstance(value, str | int | float)}
+    for inner in mapping.values():
+        if isinstance(inner, Mapping):
+            for key, value in inner.items():
+                if isinstance(value, str):
+                    found.setdefault(_key(key), value)
+    return found
+
+
+def first_of(metadata: Metadata, *keys: str) -> str:
+    """Return the first value that is not empty."""
+    return next((metadata[key] for key in keys if metadata.get(key)), "")
+
+
+def with_source(metadata: Metadata) -> Metadata:
+    """Return *metadata* with what flowd's own ``source:`` line holds spelt out."""
+    match = _SOURCE.fullmatch(metadata.get("source", ""))
+    if match is None:
+        return metadata
+    return {key: value for key, value in match.groupdict().items() if value} | metadata
+
+
+def source_line(trigger: str, branch: str, commit: str, project: str) -> str:
+    """Return the value of the ``source:`` line that says where a handoff of flowd comes from."""
+    at = f" on {branch}@{commit or 'unknown'}" if branch and " " not in branch else ""
+    return f"flowd ({trigger}){at} in {project}"
+
+
+def _key(key: str) -> str:
+    return key.strip().casefold().replace(" ", "_").replace("-", "_")
+
+
+_FENCE = "---"
+_TOP_KEY = re.compile(r"([A-Za-z_][\w-]*):(?:[ \t]+(.*))?")
+_HEADING = re.compile(r"#{1,6} \S")
+_WHATS_SAID = ("task", "step", "item", "description", "summary", "title", "name", "text")
+
+
+def split_front_matter(lines: list[str]) -> tuple[list[str], list[str]]:
+    """Return the front matter of *lines* and the rest; no front matter when it is not closed."""
+    start = next((number for number, line in enumerate(lines) if line.strip()), 0)
+    if start >= len(lines) or lines[start].strip() != _FENCE:
+        return [], lines
+    end = next((n for n in range(start + 1, len(lines)) if lines[n].strip() in (_FENCE, "...")), None)
+    return ([], lines) if end is None else (lines[start + 1 : end], lines[end + 1 :])
+
+
+def is_yaml(lines: list[str]) -> bool:
+    """Say whether *lines* look like the keys of one mapping and not like markdown."""
+    spoken = [line for line in lines if line.strip()]
+    first = next((line for line in spoken if not line.startswith("#")), "")
+    if not _TOP_KEY.fullmatch(first) or any(_HEADING.match(line) for line in spoken[1:]):
+        return False
+    # A title above plain metadata is markdown; a comment above lists and blocks is not.
+    is_titled = _HEADING.match(spoken[0]) and not any(line[:1] in " \t-" for line in spoken)
+    return not is_titled and all(_TOP_KEY.fullmatch(line) or line[:1] in " \t-#]})" for line in spoken)
+
+
+def front_matter(lines: list[str]) -> Metadata:
+    """Return the plain values of front matter, also of one that is no valid YAML."""
+    mapping = _parsed(lines)
+    return metadata_of(lines) if mapping is None else flattened(mapping)
+
+
+def yaml_sections(lines: list[str]) -> tuple[Section, ...]:
+    """Return the keys of a YAML handoff that announce something known, each as a section."""
+    mapping = _parsed(lines)
+    pairs = _by_line(lines) if mapping is None else _by_key(mapping)
+    return tuple(
+        Section(kind, key, "\n".join(f"- {entry.text}" for entry in items), items)
+        for key, items in pairs
+        if items and (kind := kind_of(key.replace("_", " ").replace("-", " ")))
+    )
+
+
+def _parsed(lines: list[str]) -> Mapping[str, object] | None:
+    try:
+        return parse("\n".join(lines).encode()).mapping or {}
+    except BrokenHandoffError:
+        return None
+
+
+def _by_key(mapping: Mapping[str, object]) -> Iterator[tuple[str, tuple[Item, ...]]]:
+    for key, value in mapping.items():
+        entries = value if isinstance(value, list) else _entries(value)
+        yield key, tuple(item(text) for entry in entries if (text := _said(entry)))
+
+
+def _entries(value: object) -> list[object]:
+    return [{key: inner} for key, inner in value.items()] if isinstance(value, Mapping) else [value]
+
+
+def _said(value: object) -> str:
+    """Return *value* as one line: of a mapping the part that says what, with the rest behind it."""
+    if isinstance(value, Mapping):
+        keys = sorted(value, key=lambda key: key not in _WHATS_SAID)
+        parts = [_said(value[key]) if key in _WHATS_SAID else f"{key}: {_said(value[key])}" for key in keys]
+        return "; ".join(filter(None, parts))
+    if isinstance(value, list):
+        return ", ".join(filter(None, map(_said, value)))
+    return "" if value is None else " ".join(str(value).split())
+
+
+def _by_line(lines: list[str]) -> Iterator[tuple[str, tuple[Item, ...]]]:
+    starts = [number for number, line in enumerate(lines) if _TOP_KEY.fullmatch(line)]
+    for start, end in zip(starts, [*starts[1:], len(lines)], strict=False):
+        match = _TOP_KEY.fullmatch(lines[start])
+        if match:
+            own = [item(match[2])] if match[2] and match[2].strip() not in ("|", ">", "|-", ">-") else []
+            yield match[1], (*own, *items_of(lines[start + 1 : end]))
+
+
+LARGEST_READ = 1 << 20
+TITLE_CHARACTERS = 100
+_UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_EMPTY_TITLE = re.compile(
+    r"(?:session )?(?:handoff|checkpoint)[\W_]*(?:\d{4}-\d{2}-\d{2})?[\W_]*(?:auto)?[\W_]*", re.I
+)
+_TITLE_LEAD = re.compile(r"^(?:session )?handoff[\s:—–-]+", re.I)
+
+
+def read_document(text: str) -> Document:
+    """Return what *text* says, in the contract's, humanlayer's, Continuous-Claude's or a free style."""
+    front, body = split_front_matter(lines_of(text))
+    metadata = front_matter(front)
+    if is_yaml(body):
+        metadata = metadata | front_matter(body)
+        return _document(text, "", metadata, yaml_sections(body), body)
+    bare = outside_fences(body)
+    headings = headings_of(bare)
+    title = next((heading.text for heading in headings if heading.level == 1), "")
+    first_section = next((heading.line for heading in headings if heading.level > 1), len(bare))
+    metadata = metadata_of(bare[:first_section]) | metadata
+    return _document(text, title, metadata, sections_of(body), bare)
+
+
+def read_document_file(path: str | os.PathLike[str]) -> Document:
+    """Return what the file at *path* says, as far as its first megabyte goes."""
+    return read_document(decoded(read_bytes(path)))
+
+
+def read_bytes(path: str | os.PathLike[str]) -> bytes:
+    """Return the beginning of the file at *path*, at most a megabyte."""
+    descriptor = os.open(path, READ_FLAGS)
+    with os.fdopen(descriptor, "rb") as file:
+        return file.read(LARGEST_READ) or b""
+
+
+def decoded(data: bytes) -> str:
+    """Return *data* as text; what is no text shows as replacement characters."""
+    if data.startswith(_UTF16):
+        return data.decode("utf-16", "replace")
+    return data.decode("utf-8-sig", "replace")
+
+
+def _document(
+    text: str, title: str, metadata: Metadata, sections: tuple[Section, ...], bare: list[str]
+) -> Document:
+    said = with_source(metadata)
+    ticked, boxes = count_boxes(bare)
+    project = first_of(said, "cwd", "project")
+    return Document(
+        title=title,
+        session_id=first_of(said, "session_id", "session"),
+        purpose=_purpose(title, said, sections),
+        trigger=first_of(said, "trigger"),
+        branch=first_of(said, "branch", "git_branch"),
+        commit=first_of(said, "commit", "git_commit"),
+        project=project if os.path.isabs(project) else "",  # noqa: PTH117 a string is wanted
+        is_auto=title.casefold().endswith("(auto)"),
+        sections=sections,
+        escalations=escalations_in(text),
+        ticked=ticked,
+        boxes=boxes,
+    )
+
+
+def _purpose(title: str, said: Metadata, sections: tuple[Section, ...]) -> str:
+    """Return the purpose as stated, else the first thing done, else what the title says."""
+    if stated := first_of(said, "purpose", "topic", "summary", "goal"):
+        return " ".join(stated.split())
+    if done := _first_item(sections, "done"):
+        return done
+    if title and not _EMPTY_TITLE.fullmatch(title[:TITLE_CHARACTERS]):
+        return _TITLE_LEAD.sub("", title)
+    return _first_item(sections, "context") or NO_PURPOSE
+
+
+def _first_item(sections: tuple[Section, ...], kind: Kind) -> str:
+    first = next((item.text for section in sections if section.kind == kind for item in section.items), "")
+    return first if len(first) <= PURPOSE_CHARACTERS else first[: PURPOSE_CHARACTERS - 1] + "…"

@@ -1,0 +1,189 @@
+"""A track's handoff as markdown: rendered from template.md, named by its moment, read by its frontmatter."""
+
+import json
+import os
+import re
+from datetime import UTC, datetime
+from functools import cache
+from importlib import resources
+from string import Template
+from typing import Any, NamedTuple
+
+from flowd.handoff.track.files import add_track_file, make_track_folder, read_track_file
+from flowd.redaction.redactor import redact
+from flowd.system.times import to_seconds
+
+UNKNOWN = "unknown"
+FEWEST_STEPS, MOST_STEPS = 3, 7
+MOST_LINES = 20
+SUFFIXES_TRIED = 100
+NOTHING = "- (nothing noted)"
+# What anyone who takes work over should do first; they fill up a list that is too short to act on.
+USUAL_STEPS = (
+    "Check this handoff against the files and the branch",
+    "Read plan.md and take the first open task",
+    "Write the next handoff before you leave",
+)
+_FRONTMATTER = re.compile(r"\A---\r?\n(?P<fields>.*?)^---\s*$", re.DOTALL | re.MULTILINE)
+_STEP = re.compile(r"^\s*(?:\d+[.)]|[-*+])\s+\[ \]\s+(?P<text>.+)$", re.MULTILINE)
+_PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._/@+-]*")
+
+
+class TrackHandoff(NamedTuple):
+    """What one handoff of a track says."""
+
+    at: float
+    trigger: str
+    track: str
+    bead: str = ""
+    commit: str = ""
+    branch: str = ""
+    author: str = "agent"
+    gates_passed: tuple[str, ...] = ()
+    current_gate: str = ""
+    context: tuple[str, ...] = ()
+    changes: tuple[str, ...] = ()
+    learnings: tuple[str, ...] = ()
+    next: tuple[str, ...] = ()
+
+
+class ReadHandoff(NamedTuple):
+    """What a file of handoffs says, as far as its frontmatter goes; ``text`` is the whole."""
+
+    path: str
+    timestamp: str
+    trigger: str
+    bead: str
+    branch: str
+    commit: str
+    text: str
+
+    @property
+    def at(self) -> float:
+        """When it was written, by its own word; 0 where it does not say."""
+        return to_seconds(self.timestamp)
+
+    @property
+    def next_steps(self) -> list[str]:
+        """The steps that are still open."""
+        _, _, section = self.text.partition("\n## Next Steps")
+        return [match["text"].strip() for match in _STEP.finditer(section)]
+
+    @property
+    def summary(self) -> str:
+        """The first line of its context."""
+        _, _, section = self.text.partition("\n## Context")
+        lines = (line.strip().lstrip("-* ") for line in section.splitlines()[1:])
+        return next((line for line in lines if line), "")
+
+
+def render(handoff: TrackHandoff) -> str:
+    """Return the document, its secrets hidden."""
+    bead = f"bead_id: {_scalar(handoff.bead)}\n" if handoff.bead else ""
+    text = _template().substitute(
+        timestamp=timestamp_text(handoff.at),
+        trigger=handoff.trigger,
+        track_id=_scalar(handoff.track),
+        bead=bead,
+        git_commit=_scalar(handoff.commit[:7] or UNKNOWN),
+        git_branch=_scalar(handoff.branch or UNKNOWN),
+        author=handoff.author,
+        gates_passed=json.dumps(list(handoff.gates_passed), ensure_ascii=False),
+        current_gate=_scalar(handoff.current_gate) if handoff.current_gate else "null",
+        track=_one_line(handoff.track),
+        title=handoff.trigger,
+        context=_bullets(handoff.context),
+        changes=_bullets(handoff.changes),
+        learnings=_bullets(handoff.learnings),
+        next_steps=_steps(handoff.next),
+    )
+    return redact(text)
+
+
+def file_name(handoff: TrackHandoff) -> str:
+    """Return the name by moment, track, epic and trigger, without a suffix for collisions."""
+    moment = datetime.fromtimestamp(_milliseconds(handoff.at), UTC)
+    stamp = moment.strftime("%Y-%m-%d_%H-%M-%S-") + f"{moment.microsecond // 1000:03d}"
+    parts = [stamp, handoff.track, *([handoff.bead] if handoff.bead else []), handoff.trigger]
+    return "_".join(_name_part(part) for part in parts) + ".md"
+
+
+def timestamp_text(at: float) -> str:
+    """Return *at* as ISO 8601 text in UTC with milliseconds."""
+    moment = datetime.fromtimestamp(_milliseconds(at), UTC)
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def write_document(project: str, directory: str, handoff: TrackHandoff, text: str) -> str:
+    """Write *text* under a free name in *directory* and return that name; the same text is written once."""
+    make_track_folder(project, directory)
+    stem = file_name(handoff).removesuffix(".md")
+    for number in range(SUFFIXES_TRIED):
+        name = f"{stem}{f'-{number}' if number else ''}.md"
+        path = os.path.join(directory, name)
+        if add_track_file(project, path, text) or read_track_file(project, path) == text:
+            return name
+    raise AssertionError(f"{SUFFIXES_TRIED} handoffs in one millisecond")
+
+
+def read_document(path: str, text: str) -> ReadHandoff | None:
+    """Return what the handoff *text* says of itself, None where it has no frontmatter of one."""
+    found = _FRONTMATTER.match(text)
+    fields = _fields(found["fields"]) if found else {}
+    if "trigger" not in fields and "timestamp" not in fields:
+        return None
+    return ReadHandoff(
+        path=path,
+        timestamp=str(fields.get("timestamp") or ""),
+        trigger=str(fields.get("trigger") or ""),
+        bead=str(fields.get("bead_id") or ""),
+        branch=str(fields.get("git_branch") or "").replace(UNKNOWN, ""),
+        commit=str(fields.get("git_commit") or "").replace(UNKNOWN, ""),
+        text=text,
+    )
+
+
+def _fields(text: str) -> dict[str, Any]:
+    import yaml  # here, because a project without handoffs should not pay for it
+
+    try:
+        # Plain text only: a number such as a commit 1e10000 must stay what it is.
+        value = yaml.load(text, Loader=getattr(yaml, "CBaseLoader", yaml.BaseLoader))  # noqa: S506 builds only text
+    except yaml.YAMLError:
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+@cache
+def _template() -> Template:
+    return Template(
+        resources.files("flowd.handoff.track").joinpath("template.md").read_text(encoding="utf-8")
+    )
+
+
+def _milliseconds(at: float) -> float:
+    return int(at * 1000) / 1000
+
+
+def _scalar(text: str) -> str:
+    line = _one_line(text)
+    return line if _PLAIN.fullmatch(line) and not line.endswith(" ") else json.dumps(line, ensure_ascii=False)
+
+
+def _one_line(text: str) -> str:
+    return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
+
+
+def _bullets(lines: tuple[str, ...]) -> str:
+    told = [f"- {line}" for text in lines[:MOST_LINES] if (line := _one_line(text))]
+    return "\n".join(told) or NOTHING
+
+
+def _steps(steps: tuple[str, ...]) -> str:
+    told = list(dict.fromkeys(line for text in steps if (line := _one_line(text))))[:MOST_STEPS]
+    told += [step for step in USUAL_STEPS if step not in told][: max(0, FEWEST_STEPS - len(told))]
+    return "\n".join(f"{number}. [ ] {step}" for number, step in enumerate(told, 1))
+
+
+def _name_part(text: str) -> str:
+    return re.sub(r"[^\w.-]", "-", text).lstrip(".") or "-"

@@ -1,0 +1,179 @@
+"""A track's metadata.json: flowd changes its ``handoff`` section and nothing else."""
+
+import json
+import math
+import os
+import re
+from collections.abc import Callable
+from typing import Annotated, Any, Literal, NamedTuple
+
+import msgspec
+
+from flowd.handoff.errors import BrokenHandoffError
+from flowd.handoff.track.files import read_track_file, replace_track_file, track_lock
+
+METADATA = "metadata.json"
+TrackTrigger = Literal["design-end", "epic-start", "epic-end", "pre-finish", "manual", "idle"]
+_INDENT = re.compile(r'\n([ \t]+)"')
+Count = Annotated[int, msgspec.Meta(ge=0)]
+
+
+class HistoryEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """One handoff of the track."""
+
+    section: Annotated[int, msgspec.Meta(ge=1)]
+    timestamp: str
+    trigger: TrackTrigger
+    bead_id: str | None = None
+    phase_at_handoff: str | None = None
+    tasks_completed: Count | msgspec.UnsetType = msgspec.UNSET
+    tasks_total: Count | msgspec.UnsetType = msgspec.UNSET
+    file: str | msgspec.UnsetType = msgspec.UNSET
+
+    @property
+    def moment(self) -> tuple[str, str, str | None]:
+        """What tells it from every other entry."""
+        return self.timestamp, self.trigger, self.bead_id
+
+
+class HandoffSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The ``handoff`` section; its defaults are those of a track that was never handed off."""
+
+    status: Literal["active", "handed_off"] = "active"
+    section_count: Count = 0
+    progress_percent: Annotated[int, msgspec.Meta(ge=0, le=100)] = 0
+    last_handoff: str | None = None
+    history: tuple[HistoryEntry, ...] = ()
+
+
+class Gates(NamedTuple):
+    """The validation gates of the track."""
+
+    passed: tuple[str, ...] = ()
+    current: str = ""
+
+
+class Metadata(NamedTuple):
+    """What flowd takes from metadata.json."""
+
+    status: str
+    epic: str
+    gates: Gates
+    handoff: HandoffSection
+
+
+def read_metadata(project: str, track_directory: str) -> Metadata:
+    """Return what the track's metadata.json says, or raise where it cannot be taken."""
+    path = os.path.join(track_directory, METADATA)
+    return _metadata(_parsed(path, read_track_file(project, path)))
+
+
+def add_to_history(project: str, track_directory: str, entry: HistoryEntry, progress_percent: int) -> int:
+    """Record *entry* as the track's next section and return its number; a known one stays as it is."""
+
+    def added(section: HandoffSection) -> HandoffSection:
+        known = known_section(section, entry)
+        if known:
+            return section
+        number = section.section_count + 1
+        return HandoffSection(
+            status="handed_off",
+            section_count=number,
+            progress_percent=progress_percent,
+            last_handoff=entry.timestamp,
+            history=(*section.history, msgspec.structs.replace(entry, section=number)),
+        )
+
+    section = _change(project, track_directory, added)
+    return known_section(section, entry)
+
+
+def known_section(section: HandoffSection, entry: HistoryEntry) -> int:
+    """Return the number under which *entry* is recorded already, 0 if it is not."""
+    same = (known.section for known in section.history if known.moment == entry.moment)
+    return next(same, 0)
+
+
+def set_active(project: str, track_directory: str, progress_percent: int) -> None:
+    """Record that someone took the track's work up again."""
+    _change(
+        project,
+        track_directory,
+        lambda section: msgspec.structs.replace(section, status="active", progress_percent=progress_percent),
+    )
+
+
+def _change(
+    project: str, track_directory: str, change: Callable[[HandoffSection], HandoffSection]
+) -> HandoffSection:
+    path = os.path.join(track_directory, METADATA)
+    with track_lock(project, track_directory):
+        text = read_track_file(project, path)
+        whole = _parsed(path, text)
+        before = _section(whole)
+        after = change(before)
+        if after != before or "handoff" not in whole:
+            whole["handoff"] = msgspec.to_builtins(after)
+            replace_track_file(project, path, _written_like(text or "", whole))
+    return after
+
+
+def _written_like(before: str, whole: dict[str, Any]) -> str:
+    """Return *whole* as JSON with the indentation and the letters of *before*, so that a diff is short."""
+    indent = _INDENT.search(before)
+    text = json.dumps(whole, indent=indent[1] if indent else 2, ensure_ascii=before.isascii())
+    return text + "\n" * before.endswith("\n")
+
+
+def _parsed(path: str, text: str | None) -> dict[str, Any]:
+    if text is None:
+        raise BrokenHandoffError(f"{path} is missing")
+    try:
+        value = json.loads(text, parse_constant=_refused, parse_float=_kept_float)
+    except (ValueError, RecursionError) as error:
+        raise BrokenHandoffError(f"{path} is no JSON: {error}") from error
+    if not isinstance(value, dict):
+        raise BrokenHandoffError(f"{path} holds no object")
+    return value
+
+
+def _refused(constant: str) -> None:
+    raise ValueError(f"{constant} is no JSON")
+
+
+def _kept_float(digits: str) -> float:
+    """Return the number, or raise where writing it again would change what it means."""
+    number = float(digits)
+    if not math.isfinite(number):
+        raise ValueError(f"{digits} is too large to be kept")
+    return number
+
+
+def _metadata(whole: dict[str, Any]) -> Metadata:
+    beads, validation = _dict(whole.get("beads")), _dict(whole.get("validation"))
+    passed = validation.get("gates_passed")
+    return Metadata(
+        status=_text(whole.get("status")),
+        epic=_text(beads.get("epicId")) or _text(whole.get("beads_epic")),
+        gates=Gates(
+            tuple(gate for gate in passed if isinstance(gate, str)) if isinstance(passed, list) else (),
+            _text(validation.get("current_gate")),
+        ),
+        handoff=_section(whole),
+    )
+
+
+def _section(whole: dict[str, Any]) -> HandoffSection:
+    """Return the section, or raise naming what in it is no part of the format: it is somebody's."""
+    try:
+        return msgspec.convert(whole.get("handoff") or {}, HandoffSection)
+    except msgspec.ValidationError as error:
+        raise BrokenHandoffError(f"metadata.json: handoff: {error}", hint="mend it by hand") from error
+
+
+def _dict(value: object) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""

@@ -1,0 +1,101 @@
+"""What a project's ``conductor/workflow.md`` says about handoffs: its ``handoff:`` mapping."""
+
+import os
+import re
+from typing import Any, NamedTuple
+
+from flowd.handoff.errors import HandoffError
+from flowd.handoff.track.files import read_track_file
+
+# The strongest first: where one event is several of these, only the first is told.
+PRIORITIES = ("pre-finish", "epic-end", "epic-start", "design-end", "idle", "manual")
+ALWAYS = frozenset({"design-end", "pre-finish", "manual"})
+MOST_PATTERNS = 20
+LONGEST_PATTERN = 200
+_MAPPING = re.compile(r"^handoff:[ \t]*\n(?:(?:[ \t]+.*|[ \t]*)(?:\n|\Z))+", re.MULTILINE)
+# A repository's pattern runs in a daemon: a repeated group could keep it busy for ever.
+_REPEATED_GROUP = re.compile(r"\)\s*[*+{?]")
+
+
+class TrackRules(NamedTuple):
+    """What the project wants; ``warnings`` tell what of it could not be taken."""
+
+    disabled: frozenset[str] = frozenset()
+    quiet: bool = False
+    idle: bool = True
+    patterns: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+    def allows(self, trigger: str) -> bool:
+        """Say whether *trigger* may make a handoff by itself."""
+        if trigger in ALWAYS:
+            return True
+        return trigger in PRIORITIES and trigger not in self.disabled and (trigger != "idle" or self.idle)
+
+
+def strongest(triggers: list[str]) -> str:
+    """Return the one trigger that stands for all of *triggers*, which one event has set off."""
+    return min(triggers, key=PRIORITIES.index)
+
+
+def read_rules(project: str) -> TrackRules:
+    """Return the rules of *project*; without a workflow.md, or where it says nothing, the usual ones."""
+    try:
+        text = read_track_file(project, os.path.join(project, "conductor", "workflow.md"))
+    except HandoffError as error:
+        return TrackRules(warnings=(f"workflow.md is passed over: {error}",))
+    found = _MAPPING.search(text) if text and "handoff:" in text else None
+    return _rules(found[0]) if found else TrackRules()
+
+
+def _rules(text: str) -> TrackRules:
+    import yaml  # here, because most projects have no such mapping
+
+    try:
+        value = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506 both are safe
+    except yaml.YAMLError as error:
+        return TrackRules(warnings=(f"workflow.md: handoff is no mapping: {' '.join(str(error).split())}",))
+    handoff = value.get("handoff") if isinstance(value, dict) else None
+    return _from_mapping(handoff) if isinstance(handoff, dict) else TrackRules()
+
+
+def _from_mapping(handoff: dict[Any, Any]) -> TrackRules:
+    automatic = handoff.get("auto_triggers")
+    switches = automatic if isinstance(automatic, dict) else {}
+    patterns, warnings = _patterns(handoff.get("secrets_patterns"))
+    return TrackRules(
+        disabled=frozenset(str(name) for name, wanted in switches.items() if wanted is False),
+        quiet=handoff.get("quiet") is True,
+        idle=_is_idle_on(handoff),
+        patterns=patterns,
+        warnings=warnings,
+    )
+
+
+def _is_idle_on(handoff: dict[Any, Any]) -> bool:
+    thresholds = (handoff.get(name) for name in ("idle_threshold_minutes", "idle_threshold"))
+    is_zero = any(value == 0 and value is not False for value in thresholds)
+    return handoff.get("idle_prompt_enabled") is not False and not is_zero
+
+
+def _patterns(value: object) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    good, warnings = [], []
+    for pattern in value[:MOST_PATTERNS] if isinstance(value, list) else []:
+        complaint = _complaint(pattern)
+        if complaint:
+            warnings.append(f"workflow.md: secrets_patterns: {pattern!r:.60} {complaint}")
+        else:
+            good.append(pattern)
+    return tuple(good), tuple(warnings)
+
+
+def _complaint(pattern: object) -> str:
+    if not isinstance(pattern, str) or not pattern or len(pattern) > LONGEST_PATTERN:
+        return "is no short pattern"
+    if _REPEATED_GROUP.search(pattern):
+        return "repeats a group, which could take for ever"
+    try:
+        re.compile(pattern)
+    except re.error as error:
+        return f"is no pattern: {error}"
+    return ""

@@ -1,0 +1,192 @@
+"""The conductor's tracks of a project: which there are, and which one is being worked on."""
+
+# ruff: noqa: PTH112, PTH113, PTH114 - os.path answers False where Path raises
+import os
+import re
+from typing import NamedTuple
+
+from flowd.handoff.errors import HandoffError
+from flowd.handoff.track.files import read_track_file
+from flowd.handoff.track.metadata import METADATA, Metadata, read_metadata
+
+_BOX = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+\[(?P<mark>[ xX~!])\](?:\s|$)")
+_HEADING = re.compile(r"^(?P<level>#{1,6})\s+(?P<title>.+?)\s*#*\s*$")
+_FENCE = re.compile(r"^\s*(?:```|~~~)")
+_EPIC = re.compile(r"\b(?:E(?P<short>\d+)|[Ee]pic\s+(?P<long>\d+))\b")
+
+
+class Phase(NamedTuple):
+    """The checkboxes below one heading."""
+
+    title: str
+    done: int
+    total: int
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether it has checkboxes and all are done."""
+        return self.total > 0 and self.done == self.total
+
+    @property
+    def epic(self) -> str:
+        """The epic that the heading names, such as ``E1``; empty where it names none."""
+        found = _EPIC.search(self.title)
+        return f"E{found['short'] or found['long']}" if found else ""
+
+
+class Plan(NamedTuple):
+    """A plan's phases, in order; only those with checkboxes count."""
+
+    phases: tuple[Phase, ...] = ()
+
+    @property
+    def done(self) -> int:
+        """How many checkboxes are done."""
+        return sum(phase.done for phase in self.phases)
+
+    @property
+    def total(self) -> int:
+        """How many checkboxes there are."""
+        return sum(phase.total for phase in self.phases)
+
+    @property
+    def current(self) -> Phase | None:
+        """The first phase that is not closed, else the last one."""
+        unfinished = (phase for phase in self.phases if not phase.is_closed)
+        return next(unfinished, self.phases[-1] if self.phases else None)
+
+    @property
+    def labels(self) -> dict[str, Phase]:
+        """The phases by a short name each: the epic that the heading names, else ``P`` and the number."""
+        return {phase.epic or f"P{number}": phase for number, phase in enumerate(self.phases, 1)}
+
+    @property
+    def closed(self) -> frozenset[str]:
+        """The short names of the phases that are closed."""
+        return frozenset(label for label, phase in self.labels.items() if phase.is_closed)
+
+
+def percent(done: int, total: int) -> int:
+    """Return *done* of *total* in whole percent; nothing of nothing is 0."""
+    return min(100, done * 100 // total) if total > 0 else 0
+
+
+def read_plan(text: str) -> Plan:
+    """Return the phases of *text*; checkboxes in fenced examples are not counted."""
+    phases: list[Phase] = []
+    title, is_fenced = "", False
+    for line in text.splitlines():
+        is_fenced ^= _FENCE.match(line) is not None
+        if is_fenced:
+            continue
+        if heading := _HEADING.match(line):
+            title = heading["title"]
+        elif box := _BOX.match(line):
+            _count(phases, title, is_done=box["mark"] in "xX")
+    return Plan(tuple(phases))
+
+
+def _count(phases: list[Phase], title: str, *, is_done: bool) -> None:
+    if not phases or phases[-1].title != title:
+        phases.append(Phase(title, 0, 0))
+    last = phases[-1]
+    phases[-1] = Phase(title, last.done + is_done, last.total + 1)
+
+
+CONDUCTOR = "conductor"
+TRACKS = "tracks"
+HANDOFFS = "handoffs"
+GENERAL = "general"
+ACTIVE = frozenset({"in_progress", "new", "planned"})
+MOST_TRACKS = 1000
+
+
+class Track(NamedTuple):
+    """One track, or the project's general place when no track is being worked on."""
+
+    project: str
+    name: str
+
+    @property
+    def is_general(self) -> bool:
+        """Whether it stands for work outside any track."""
+        return not os.path.isfile(os.path.join(self.directory, METADATA))
+
+    @property
+    def directory(self) -> str:
+        """Where metadata.json and plan.md are."""
+        return os.path.join(tracks_directory(self.project), self.name)
+
+    @property
+    def handoffs(self) -> str:
+        """Where its handoffs are written."""
+        return os.path.join(self.project, CONDUCTOR, HANDOFFS, self.name)
+
+    def metadata(self) -> Metadata:
+        """Return what metadata.json says, or raise where it cannot be taken."""
+        return read_metadata(self.project, self.directory)
+
+    def plan(self) -> Plan:
+        """Return what plan.md says; an empty plan where there is none to read."""
+        try:
+            text = read_track_file(self.project, os.path.join(self.directory, "plan.md"))
+        except HandoffError:
+            return Plan()
+        return read_plan(text or "")
+
+
+def has_conductor(project: str) -> bool:
+    """Say whether *project* has a ``conductor`` directory of its own."""
+    folder = os.path.join(project, CONDUCTOR)
+    return os.path.isdir(folder) and not os.path.islink(folder)
+
+
+def tracks_directory(project: str) -> str:
+    """Return where the tracks of *project* are."""
+    return os.path.join(project, CONDUCTOR, TRACKS)
+
+
+def tracks_of(project: str) -> list[Track]:
+    """Return the tracks of *project* that have a metadata.json, the most recently modified first."""
+    found = []
+    for name in _names(tracks_directory(project)):
+        track = Track(project, name)
+        try:
+            modified = os.stat(os.path.join(track.directory, METADATA)).st_mtime_ns
+        except OSError:
+            continue
+        if not os.path.islink(track.directory):
+            found.append((-modified, track))
+    return [track for _, track in sorted(found)]
+
+
+def named_track(project: str, name: str) -> Track | None:
+    """Return the track called *name*, if there is one."""
+    return next((track for track in tracks_of(project) if track.name == name), None)
+
+
+def choose_track(project: str, bound: str = "") -> Track:
+    """Return the track *bound* to the session, else the latest active one, else the general place."""
+    tracks = tracks_of(project)
+    for track in tracks:
+        if bound and track.name == bound:
+            return track
+    for track in tracks:
+        if _is_active(track):
+            return track
+    return Track(project, GENERAL)
+
+
+def _is_active(track: Track) -> bool:
+    try:
+        return track.metadata().status in ACTIVE
+    except HandoffError:
+        return False
+
+
+def _names(directory: str) -> list[str]:
+    try:
+        names = os.listdir(directory)
+    except OSError:
+        return []
+    return [name for name in names if not name.startswith(".") and name.isprintable()][:MOST_TRACKS]

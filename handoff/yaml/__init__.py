@@ -1,0 +1,1 @@
+"""handoff.yaml: the five functions of its specification, parsing, merging, durable writing."""

@@ -1,0 +1,67 @@
+"""The functions of the handoff specification: where handoff.yaml is, and loading, saving, updating it."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from flowd.handoff.errors import BrokenHandoffError, HandoffError, UnsafeHandoffError, told_plainly, warn
+from flowd.handoff.yaml.document import Handoff, updated, validated
+from flowd.handoff.yaml.merge import merge_into_file
+from flowd.handoff.yaml.storage import HANDOFF, Folder, read_file, remove_file
+from flowd.workspace.project import FOLDER, find_project_root
+
+
+def get_handoff_path(project_root: Path | None = None) -> Path:
+    """Return where the project's handoff.yaml is, whether it exists or not."""
+    return _root(project_root) / FOLDER / HANDOFF
+
+
+def load_handoff(project_root: Path | None = None) -> Handoff | None:
+    """Return the project's handoff, or None when there is none or, after a warning, it cannot be taken."""
+    root = _root(project_root)
+    try:
+        with Folder(root) as folder:
+            return read_file(folder).mapping
+    except (BrokenHandoffError, UnsafeHandoffError) as error:
+        warn("handoff_not_loaded", path=str(root / FOLDER / HANDOFF), reason=str(error))
+    except HandoffError:
+        # A folder that is missing and cannot be made holds no handoff; anything else is worth an error.
+        if os.path.lexists(root / FOLDER):
+            raise
+    return None
+
+
+def save_handoff(data: Mapping[str, object], project_root: Path | None = None) -> Path:
+    """Write *data* as the project's whole handoff, or raise ``ValueError`` naming the field that is wrong."""
+    root, handoff = _root(project_root), validated(data)
+    _make_root(root)
+    merge_into_file(root, lambda _: handoff, touch=True)
+    return root / FOLDER / HANDOFF
+
+
+def update_handoff(updates: Mapping[str, object], project_root: Path | None = None) -> Handoff:
+    """Lay *updates* over the project's handoff, new or present, and return what it holds then."""
+    root = _root(project_root)
+    _make_root(root)
+    merged = merge_into_file(root, lambda present: updated(present, updates), touch=True)
+    assert merged.mapping is not None
+    return merged.mapping
+
+
+def clear_handoff(project_root: Path | None = None) -> bool:
+    """Delete the project's handoff, keeping its folder; tell whether there was one."""
+    root = _root(project_root)
+    if not os.path.lexists(root / FOLDER):
+        return False
+    with Folder(root) as folder:
+        folder.lock()
+        return remove_file(folder)
+
+
+def _root(project_root: Path | None) -> Path:
+    return find_project_root() if project_root is None else Path(project_root)
+
+
+def _make_root(root: Path) -> None:
+    with told_plainly("making", root):
+        root.mkdir(parents=True, exist_ok=True)

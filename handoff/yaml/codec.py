@@ -1,0 +1,184 @@
+"""A handoff as YAML text: parsed without trust, written for people."""
+
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from flowd.handoff.errors import BrokenHandoffError, HandoffValidationError
+from flowd.handoff.yaml.document import DEEPEST, Handoff, is_same, plain_mapping
+from flowd.system.times import as_utc_text, is_moment
+
+LARGEST_FILE = 256 * 1024
+# Nobody writes more by hand, and sixteen cannot be multiplied into anything large.
+MOST_ALIASES = 16
+# One field, one line, so that grep finds whole values.
+_NEVER_FOLD = 1_000_000
+_RARE_BREAKS = re.compile("[\x85\u2028\u2029\ufeff]")
+# The dumper takes 50 us for a word; most words are such that it would leave them alone.
+_SIMPLE = re.compile(r"[A-Za-z][A-Za-z0-9_./()]*(?:[ -][A-Za-z0-9_./()]+)*")
+_MEANINGFUL = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null"})
+# Written after a text that ends in empty lines; between two entries it would cut the file in two.
+_END = "...\n"
+_ESCAPED_BEYOND_BMP = "\\U000"
+
+
+class Text(NamedTuple):
+    """What a handoff file says: the comments at its head, and its mapping, if it has one."""
+
+    header: str
+    mapping: Handoff | None
+
+
+class Entry(NamedTuple):
+    """One key of a handoff: its value, and how that is written."""
+
+    value: object
+    text: str
+
+
+Entries = dict[str, Entry]
+
+
+class Rendered(NamedTuple):
+    """A handoff as it is written, whole and by entry."""
+
+    data: bytes
+    entries: Entries
+
+
+def parse(data: bytes) -> Text:
+    """Return what *data* says (no mapping when empty), or raise ``BrokenHandoffError`` saying why not."""
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise BrokenHandoffError(f"not UTF-8 text: {error.reason}") from error
+    return Text(_header(text), _mapping(text))
+
+
+def render(mapping: Handoff, header: str = "", known: Entries | None = None) -> Rendered:
+    """Return *mapping* as block-style YAML below *header*; entries that are *known* are not made again."""
+    entries: Entries = {}
+    for key, value in mapping.items():
+        before = known.get(key) if known else None
+        entries[key] = before if before and is_same(before.value, value) else Entry(value, _entry(key, value))
+    body = "".join([entry.text for entry in entries.values()]) or "{}\n"
+    return Rendered((header + body).encode(), entries)
+
+
+def _entry(key: str, value: object) -> str:
+    """Return one entry of the mapping as lines of YAML."""
+    if not is_simple(key):
+        return _dumped_well({key: value})
+    if type(value) is str:
+        if is_simple(value):
+            return f"{key}: {value}\n"
+        if is_moment(value):
+            return f"{key}: '{value}'\n"
+    elif value is None:
+        return f"{key}: null\n"
+    return _dumped_well({key: value})
+
+
+def is_simple(text: str) -> bool:
+    """Tell whether the dumper would write *text* as it is: plain words that mean nothing else in YAML."""
+    return _SIMPLE.fullmatch(text) is not None and text.lower() not in _MEANINGFUL
+
+
+def _dumped_well(mapping: Handoff) -> str:
+    body = _dumped(mapping, _dumper("CSafeDumper"))
+    if _ESCAPED_BEYOND_BMP in body:
+        # libyaml writes emoji as escapes; the slower dumper writes them as people typed them.
+        body = _dumped(mapping, _dumper("SafeDumper"))
+    return body.removesuffix(_END)
+
+
+def _dumped(mapping: Handoff, dumper: Any) -> str:
+    import yaml
+
+    text: str = yaml.dump(
+        mapping,
+        Dumper=dumper,
+        allow_unicode=True,
+        default_flow_style=False,
+        sort_keys=False,
+        width=_NEVER_FOLD,
+    )
+    return text
+
+
+def _header(text: str) -> str:
+    match = re.match(r"(?:[ \t]*(?:#[^\n]*)?\n|---[ \t]*\n)*", text)
+    return match.group() if match and "#" in match.group() else ""
+
+
+def _mapping(text: str) -> Handoff | None:
+    loaded = _loaded(text)
+    if loaded is None:
+        return None
+    if not isinstance(loaded, Mapping):
+        raise BrokenHandoffError(f"a {type(loaded).__name__} stands where a mapping belongs")
+    try:
+        mapping = plain_mapping(loaded)
+    except HandoffValidationError as error:
+        raise BrokenHandoffError(str(error)) from error
+    if "timestamp" in loaded:
+        mapping["timestamp"] = as_utc_text(loaded["timestamp"]) or mapping["timestamp"]
+    return mapping
+
+
+def _loaded(text: str) -> Any:
+    import yaml
+
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    try:
+        _refuse_bombs(text, loader)
+        return yaml.load(text, Loader=loader)  # noqa: S506 - both candidates are safe loaders
+    except BrokenHandoffError:
+        raise
+    except (yaml.YAMLError, ValueError, RecursionError, OverflowError) as error:
+        raise BrokenHandoffError(f"invalid YAML: {_reason(error)}") from error
+
+
+def _refuse_bombs(text: str, loader: Any) -> None:
+    """Raise on aliases that multiply, on tags, and on depth: libyaml's composer overruns the stack there."""
+    import yaml
+
+    aliases = depth = 0
+    for event in yaml.parse(text, Loader=loader):
+        aliases += isinstance(event, yaml.AliasEvent)
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        if aliases > MOST_ALIASES or depth > DEEPEST:
+            raise BrokenHandoffError(f"more than {MOST_ALIASES} aliases or {DEEPEST} levels")
+        if getattr(event, "tag", None):
+            raise BrokenHandoffError("a tag, which flowd does not take")
+
+
+def _reason(error: Exception) -> str:
+    # Only the problem and its line: a whole message may quote the file, and with it a secret, into a log.
+    mark = getattr(error, "problem_mark", None)
+    problem = getattr(error, "problem", None) or type(error).__name__
+    return f"{problem}, line {mark.line + 1}" if mark else str(problem)
+
+
+@lru_cache(maxsize=2)
+def _dumper(name: str) -> Any:
+    """Return PyYAML's dumper of that *name*, or its slow one, repeating values instead of aliasing them."""
+    import yaml
+
+    base: Any = getattr(yaml, name, yaml.SafeDumper)
+    dumper: Any = type("HandoffDumper", (base,), {"ignore_aliases": lambda *_: True})
+    dumper.add_representer(str, _represent_text)
+    return dumper
+
+
+def _represent_text(dumper: Any, text: str) -> Any:
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=_style(text))
+
+
+def _style(text: str) -> str | None:
+    if not text.isascii() and _RARE_BREAKS.search(text):
+        # Only in double quotes do both dumpers write these so that they are read back.
+        return '"'
+    # A block of lines reads as it was meant; the emitter falls back to quotes where a block cannot hold it.
+    return "|" if "\n" in text else None

@@ -1,0 +1,121 @@
+"""Load, merge and save as one step that no other process can come between."""
+
+import os
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+from flowd.handoff.errors import BrokenHandoffError, warn
+from flowd.handoff.yaml.codec import render
+from flowd.handoff.yaml.document import Handoff, copied, is_same, plain_mapping, same_but_for_time
+from flowd.handoff.yaml.storage import (
+    HANDOFF,
+    LOCK_WAIT_S,
+    NOTHING,
+    Folder,
+    Signature,
+    Stored,
+    read_file,
+    set_aside,
+    signature_of,
+    sweep,
+    write_file,
+)
+from flowd.redaction.data import Redact, redact_data
+from flowd.system.times import is_moment
+from flowd.workspace.project import FOLDER
+
+Merge = Callable[[Handoff | None], Handoff | None]
+
+
+class Merged(NamedTuple):
+    """The file after a merge; hand it back as *known* next time to spare the parsing."""
+
+    stored: Stored
+    written: bool
+    kept_aside: str | None = None
+
+    @property
+    def mapping(self) -> Handoff | None:
+        """What the file holds now."""
+        return self.stored.mapping
+
+    @property
+    def signature(self) -> Signature | None:
+        """What the file looks like from outside now."""
+        return self.stored.signature
+
+
+def file_signature(root: str | os.PathLike[str]) -> Signature | None:
+    """Return the signature of the handoff of the project at *root*: one ``stat``, nothing more."""
+    return signature_of(os.path.join(root, FOLDER, HANDOFF))
+
+
+def merge_into_file(
+    root: str | os.PathLike[str],
+    merge: Merge,
+    *,
+    known: Merged | None = None,
+    touch: bool = False,
+    wait_s: float = LOCK_WAIT_S,
+    redact: Redact | None = None,
+) -> Merged:
+    """Give *merge* the present mapping under the lock and write what it returns, new secrets masked.
+
+    Nothing is written when it returns None, or, unless *touch*, when only the timestamp would change.
+    The mapping handed to *merge* is a copy it may change; what it returns is not validated.
+    """
+    with Folder(root) as folder:
+        folder.lock(wait_s)
+        present, broken = _present(folder, known)
+        wanted = merge(copied(present.mapping))
+        if wanted is None:
+            return Merged(present, written=False)
+        wanted = news_cleaned(wanted, present.mapping, redact or _built_in_redact())
+        if not touch and not broken and same_but_for_time(present.mapping, wanted):
+            return Merged(present, written=False)
+        aside = set_aside(folder) if broken else None
+        rendered = render(wanted, present.header, present.entries)
+        signature = write_file(folder, rendered.data)
+        stored = Stored(wanted, present.header, signature, rendered.entries)
+        return Merged(stored, written=True, kept_aside=aside)
+
+
+def _built_in_redact() -> Redact:
+    # Imported here: its patterns are a third of this package's start-up, and readers need none of them.
+    from flowd.redaction.redactor import redact
+
+    return redact
+
+
+def _present(folder: Folder, known: Merged | None) -> tuple[Stored, bool]:
+    if known and known.signature and signature_of(HANDOFF, dir_fd=folder.descriptor) == known.signature:
+        return known.stored, False
+    sweep(folder)
+    try:
+        return read_file(folder), False
+    except BrokenHandoffError as error:
+        warn("handoff_broken", path=os.path.join(folder.path, HANDOFF), reason=str(error))
+        return NOTHING, True
+
+
+def news_cleaned(wanted: Mapping[str, object], present: Handoff | None, redact: Redact) -> Handoff:
+    """Return *wanted* made plain, with secrets masked in every value that *present* does not already hold."""
+    known = present or {}
+    cleaned: Handoff = {}
+    for key, value in wanted.items():
+        if key in known and is_same(known[key], value):
+            cleaned[key] = known[key]
+        elif isinstance(value, str) and is_moment(value):
+            cleaned[key] = value
+        else:
+            for name, news in plain_mapping({key: value}).items():
+                cleaned[name] = _news(name, news, known.get(name), redact)
+    return cleaned
+
+
+def _news(key: str, value: object, present: object, redact: Redact) -> object:
+    if value == present:
+        return value
+    if isinstance(value, list) and isinstance(present, list):
+        return [item if item in present else redact_data(item, redact, key) for item in value]
+    return redact_data(value, redact, key)

@@ -1,0 +1,266 @@
+"""handoff.yaml on disk: read without trust, replaced whole, never lost when broken."""
+
+import errno
+import fcntl
+import itertools
+import os
+import stat
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+from flowd.handoff.errors import (
+    BrokenHandoffError,
+    HandoffBusyError,
+    HandoffDiskError,
+    UnsafeHandoffError,
+    told_plainly,
+)
+from flowd.handoff.yaml.codec import LARGEST_FILE, Entries, parse
+from flowd.handoff.yaml.document import Handoff
+from flowd.system.files import READ_FLAGS, UnreadableFileError, read_capped
+from flowd.workspace.project import FOLDER
+
+HANDOFF = "handoff.yaml"
+LOCK = ".lock"
+LOCK_WAIT_S = 5.0
+_OPEN_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+_LOCK_POLL_S = 0.002
+# NFS locks only files opened for writing, and a folder cannot be.
+_CANNOT_LOCK_FOLDERS = frozenset({errno.EBADF, errno.EINVAL, errno.ENOLCK, errno.EOPNOTSUPP})
+
+
+class Folder:
+    """An open ``.flow-guardian``: all names are looked up from its descriptor, so it cannot be swapped."""
+
+    def __init__(self, root: str | os.PathLike[str]) -> None:
+        """Open the folder of the project at *root*, making it when it is missing."""
+        self.root = root
+        self.path = os.path.join(root, FOLDER)
+        self.descriptor = _open_inside(self.path, root)
+        self._lock_file: int | None = None
+
+    def __enter__(self) -> "Folder":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the folder, and of its lock if held."""
+        if self._lock_file is not None:
+            os.close(self._lock_file)
+        os.close(self.descriptor)
+
+    def lock(self, wait_s: float = LOCK_WAIT_S) -> None:
+        """Hold the folder against every other process and thread until ``close``."""
+        deadline = time.monotonic() + wait_s
+        while not self._try_lock():
+            if time.monotonic() >= deadline:
+                raise HandoffBusyError(
+                    f"{self.path} is locked by another process for more than {wait_s:g} s",
+                    hint="see who holds it with: fuser -v " + self.path,
+                )
+            time.sleep(_LOCK_POLL_S)
+
+    def _try_lock(self) -> bool:
+        try:
+            fcntl.flock(self._lockable(), fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        except OSError as error:
+            if self._lock_file is None and error.errno in _CANNOT_LOCK_FOLDERS:
+                self._lock_file = self._open_lock_file()
+                return False
+            raise HandoffDiskError(f"Failed locking {self.path}: {error.strerror}") from error
+        return True
+
+    def _lockable(self) -> int:
+        # The folder itself is the lock: no extra file appears in a repository that tracks its folder.
+        return self.descriptor if self._lock_file is None else self._lock_file
+
+    def _open_lock_file(self) -> int:
+        flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
+        with told_plainly("locking", os.path.join(self.path, LOCK)):
+            return os.open(LOCK, flags, 0o600, dir_fd=self.descriptor)
+
+
+def _open_inside(path: str, root: str | os.PathLike[str]) -> int:
+    with told_plainly("opening", path):
+        try:
+            return os.open(path, _OPEN_FOLDER | os.O_NOFOLLOW)
+        except FileNotFoundError:
+            _make(path)
+        except OSError:
+            if not Path(path).is_symlink():
+                raise
+        return os.open(inside(path, root), _OPEN_FOLDER | os.O_NOFOLLOW)
+
+
+def inside(path: str, root: str | os.PathLike[str]) -> str:
+    """Return the real path of *path*, or raise when symbolic links take it out of the project."""
+    real, home = os.path.realpath(path), os.path.realpath(root)
+    if os.path.commonpath((real, home)) != home:
+        raise UnsafeHandoffError(
+            f"{path} leads out of the project to {real}; nothing was read or written",
+            hint=f"remove the symbolic link {path}",
+        )
+    return real
+
+
+def _make(path: str) -> None:
+    # Built aside and moved into place, so that the folder is never seen without its .gitignore.
+    aside = Path(f"{path}.new-{os.urandom(6).hex()}")
+    aside.mkdir(mode=0o700)
+    ignore = aside / ".gitignore"
+    try:
+        ignore.write_text("*\n", encoding="utf-8")
+        aside.rename(path)
+    except OSError as error:
+        ignore.unlink(missing_ok=True)
+        aside.rmdir()
+        if error.errno not in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR):
+            raise
+
+
+MOST_BROKEN_KEPT = 5
+_TEMP_PREFIX = f".{HANDOFF}."
+_TEMP_SUFFIX = ".tmp"
+_NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+_serial = itertools.count()
+
+
+class Signature(NamedTuple):
+    """Tells one state of the file from another without reading it."""
+
+    inode: int
+    modified_ns: int
+    size: int
+
+
+class Stored(NamedTuple):
+    """What the file held when it was read."""
+
+    mapping: Handoff | None
+    header: str
+    signature: Signature | None
+    entries: Entries | None = None
+
+
+NOTHING = Stored(None, "", None)
+
+
+def signature_of(path: str | os.PathLike[str], *, dir_fd: int | None = None) -> Signature | None:
+    """Return the signature of the file at *path*, or None when there is none to see."""
+    try:
+        return _signature(os.stat(path, dir_fd=dir_fd))
+    except OSError:
+        return None
+
+
+def read_file(folder: Folder) -> Stored:
+    """Return what the handoff in *folder* holds, or raise saying why it cannot be taken."""
+    with told_plainly("reading", os.path.join(folder.path, HANDOFF)):
+        try:
+            descriptor = os.open(target(folder), READ_FLAGS | os.O_NOFOLLOW, dir_fd=folder.descriptor)
+        except FileNotFoundError:
+            return NOTHING
+        try:
+            signature = _signature(os.fstat(descriptor))
+            text = parse(_read(descriptor))
+        finally:
+            os.close(descriptor)
+    return Stored(text.mapping, text.header, signature)
+
+
+def _read(descriptor: int) -> bytes:
+    try:
+        return read_capped(descriptor, LARGEST_FILE)
+    except UnreadableFileError as error:
+        raise BrokenHandoffError(str(error)) from error
+
+
+def write_file(folder: Folder, data: bytes) -> Signature:
+    """Replace the handoff in *folder* by *data*, durably and at once; a failure leaves the old one."""
+    temporary = f"{_TEMP_PREFIX}{os.getpid()}-{next(_serial)}-{os.urandom(4).hex()}{_TEMP_SUFFIX}"
+    with told_plainly("writing", os.path.join(folder.path, HANDOFF)):
+        goal = target(folder)
+        try:
+            signature = _write_new(temporary, data, folder.descriptor)
+            os.rename(temporary, goal, src_dir_fd=folder.descriptor, dst_dir_fd=folder.descriptor)
+        except BaseException:
+            _remove(temporary, folder.descriptor)
+            raise
+    return signature
+
+
+def remove_file(folder: Folder) -> bool:
+    """Delete the handoff in *folder*; tell whether there was one."""
+    with told_plainly("removing", os.path.join(folder.path, HANDOFF)):
+        try:
+            os.unlink(HANDOFF, dir_fd=folder.descriptor)
+        except FileNotFoundError:
+            return False
+    return True
+
+
+def set_aside(folder: Folder) -> str:
+    """Keep the present handoff under a second name before it is replaced, and return that path."""
+    with told_plainly("keeping aside", os.path.join(folder.path, HANDOFF)):
+        source, name = target(folder), _free_name(folder.descriptor)
+        try:
+            os.link(source, name, src_dir_fd=folder.descriptor, dst_dir_fd=folder.descriptor)
+        except OSError:
+            # A directory, or a file system without links: then the broken one goes before the new one comes.
+            os.rename(source, name, src_dir_fd=folder.descriptor, dst_dir_fd=folder.descriptor)
+    return os.path.join(folder.path, name)
+
+
+def sweep(folder: Folder) -> None:
+    """Remove what writers that died left behind; only for the holder of the lock."""
+    for name in os.listdir(folder.descriptor):
+        if name.startswith(_TEMP_PREFIX) and name.endswith(_TEMP_SUFFIX):
+            _remove(name, folder.descriptor)
+
+
+def target(folder: Folder) -> str:
+    """Return the name to open or replace: the handoff, or what a link inside the project means by it."""
+    try:
+        is_link = stat.S_ISLNK(os.lstat(HANDOFF, dir_fd=folder.descriptor).st_mode)
+    except FileNotFoundError:
+        return HANDOFF
+    return inside(os.path.join(folder.path, HANDOFF), folder.root) if is_link else HANDOFF
+
+
+def _write_new(name: str, data: bytes, dir_fd: int) -> Signature:
+    descriptor = os.open(name, _NEW_FILE, 0o600, dir_fd=dir_fd)
+    try:
+        rest = memoryview(data)
+        while rest:
+            rest = rest[os.write(descriptor, rest) :]
+        os.fsync(descriptor)
+        return _signature(os.fstat(descriptor))
+    finally:
+        os.close(descriptor)
+
+
+def _free_name(dir_fd: int) -> str:
+    names = [f"{HANDOFF}.broken-{number}" for number in range(1, MOST_BROKEN_KEPT + 1)]
+    taken = set(os.listdir(dir_fd))
+    for name in names:
+        if name not in taken:
+            return name
+    oldest = min(names, key=lambda name: os.lstat(name, dir_fd=dir_fd).st_mtime_ns)
+    _remove(oldest, dir_fd)
+    return oldest
+
+
+def _remove(name: str, dir_fd: int) -> None:
+    try:
+        os.unlink(name, dir_fd=dir_fd)
+    except FileNotFoundError:
+        return
+
+
+def _signature(status: os.stat_result) -> Signature:
+    return Signature(status.st_ino, status.st_mtime_ns, status.st_size)

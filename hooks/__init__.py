@@ -1,0 +1,1 @@
+"""The programs that Claude Code runs for its hooks."""

@@ -1,0 +1,155 @@
+"""The hook program: passes an event of Claude Code on to the daemon, within a budget, whatever happens.
+
+Started by hook.py, many times in a session, so it imports only what the interpreter has at hand and nothing
+of flowd. What to do when the daemon is away stands in offline.py, which is read only then.
+"""
+
+import time
+
+STARTED = time.monotonic()
+
+import _signal  # type: ignore[import-not-found]  # noqa: E402 the clock runs from the first line
+import _socket  # noqa: E402 the same
+import posix  # noqa: E402 the same
+import sys  # noqa: E402 the same
+
+# The client waits for its hooks. The daemon gets the first part of the budget to answer in.
+BUDGET_S, ANSWER_S = 0.3, 0.18
+START_BUDGET_S, START_ANSWER_S = 1.0, 0.5
+# Leaving takes time too: the last alarm comes a little before the end.
+LEAVING_S = 0.03
+# How the settings hooks of `flowd install --hooks` end; the plugin stands back where they are.
+MARK = "# flowd-hook "
+LARGEST_LOG = 256 << 10
+
+
+class LateError(Exception):
+    """The time for this part is used up."""
+
+
+def main(socket_path: str, spool: str, event: str = "", origin: str = "") -> str:
+    """Do what *event* asks for, and return how it went."""
+    starting = event == "SessionStart"
+    budget_s, answer_s = (START_BUDGET_S, START_ANSWER_S) if starting else (BUDGET_S, ANSWER_S)
+    ring_after(budget_s - LEAVING_S)
+    raw = read_all(0)
+    ring_after(answer_s)
+    if not raw.strip():
+        return "no-input"
+    if origin == "plugin" and settings_hook_is_there(event):
+        return "left-to-settings"
+    try:
+        head = f'{{"verb":"hook","at":{time.time():.3f},"input":'.encode()
+        answer = tell(socket_path, spool, head + raw.replace(b"\n", b" ") + b"}\n")
+    except (OSError, LateError) as error:
+        ring_after(budget_s - LEAVING_S)
+        why = "hung" if isinstance(error, LateError) else "away"
+        return f"{why}-{act_without_daemon(spool, event, raw)}"
+    if starting:
+        write_all(1, answer)
+    return "told"
+
+
+def tell(path: str, spool: str, line: bytes) -> bytes:
+    """Return the daemon's whole answer to *line*."""
+    connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
+    try:
+        connection.connect(path)
+    except OSError:
+        connection.connect(described_socket(spool))
+    connection.sendall(line)
+    answer = b""
+    while received := connection.recv(1 << 16):
+        answer += received
+        if answer.startswith(b'{"ok":false'):
+            raise OSError("refused")
+    return answer
+
+
+def described_socket(spool: str) -> bytes:
+    """Return where the daemon says that it listens, when it was started in another environment."""
+    described = read_file(spool.rpartition("/")[0].encode() + b"/flowd.lock")
+    return described.partition(b'"socket":"')[2].partition(b'"')[0]
+
+
+def act_without_daemon(spool: str, event: str, raw: bytes) -> str:
+    """Do what the daemon would do, and return how it went."""
+    import offline  # type: ignore[import-not-found]
+
+    return str(offline.act(spool, event, raw))
+
+
+def settings_hook_is_there(event: str) -> bool:
+    """Say whether the person's settings.json has flowd's own hook for *event*."""
+    folder = posix.environ.get(b"CLAUDE_CONFIG_DIR") or posix.environ.get(b"HOME", b"") + b"/.claude"
+    return f'{MARK}{event}"'.encode() in read_file(folder + b"/settings.json")
+
+
+def ring_after(seconds: float) -> None:
+    """Raise LateError once *seconds* have passed since the start, whatever is being waited for then."""
+    _signal.setitimer(_signal.ITIMER_REAL, max(0.001, STARTED + seconds - time.monotonic()))
+
+
+def on_ring(*_: object) -> None:
+    """Turn the alarm into an error."""
+    raise LateError
+
+
+def read_file(path: bytes) -> bytes:
+    """Return the contents of *path*, or nothing when it cannot be read."""
+    try:
+        return read_all(posix.open(path, posix.O_RDONLY | posix.O_CLOEXEC | posix.O_NONBLOCK))
+    except OSError:
+        return b""
+
+
+def read_all(descriptor: int) -> bytes:
+    """Return everything up to the end."""
+    data = b""
+    while chunk := posix.read(descriptor, 1 << 20):
+        data += chunk
+    return data
+
+
+def write_all(descriptor: int, data: bytes) -> None:
+    """Write all of *data*."""
+    while data:
+        data = data[posix.write(descriptor, data) :]
+
+
+def make_folder(path: str) -> None:
+    """Make the private folder *path* in flowd's state directory, and that too when it is missing."""
+    try:
+        posix.mkdir(path, 0o700)
+    except FileExistsError:
+        return
+    except FileNotFoundError:
+        make_folder(path.rpartition("/")[0])
+        make_folder(path)
+
+
+def log(spool: str, event: str, outcome: str) -> None:
+    """Append one line to the capped log beside *spool*: never the input, never the environment."""
+    folder = spool.rpartition("/")[0] + "/log"
+    took_ms = (time.monotonic() - STARTED) * 1000
+    moment = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    flags = posix.O_WRONLY | posix.O_APPEND | posix.O_CREAT | posix.O_CLOEXEC | posix.O_NOFOLLOW
+    make_folder(folder)
+    descriptor = posix.open(folder + "/hooks.log", flags, 0o600)
+    posix.write(descriptor, f"{moment} {event or '-'} {outcome} {took_ms:.1f} ms\n".encode())
+    if posix.fstat(descriptor).st_size > LARGEST_LOG:
+        posix.rename(folder + "/hooks.log", folder + "/hooks.log.1")
+
+
+def run() -> None:
+    """Be the hook, and leave with 0 whatever happened."""
+    try:
+        _signal.signal(_signal.SIGALRM, on_ring)
+        try:
+            done = main(*sys.argv[1:5])
+        except Exception as error:  # noqa: BLE001 a hook never fails: the client would stop its person's work
+            done = "late" if isinstance(error, LateError) else f"failed-{type(error).__name__}"
+        _signal.setitimer(_signal.ITIMER_REAL, 0)
+        log(sys.argv[2], sys.argv[3] if len(sys.argv) > 3 else "", done)
+    finally:
+        posix._exit(0)  # noqa: SLF001 leaves at once: there is nothing to tidy up

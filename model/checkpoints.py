@@ -1,0 +1,38 @@
+"""The facts of checkpoints: which moment each one stands for."""
+
+import hashlib
+import time
+
+import msgspec
+
+from flowd.model.facts import Checkpointed, Fact, Trigger
+from flowd.model.session import SessionState
+
+MANUAL_WINDOW_S = 5
+
+
+def checkpoint_fact(
+    state: SessionState, trigger: Trigger, at_moment: str, message: str, *, track: str = "", epic: str = ""
+) -> Fact:
+    """Return the fact of one checkpoint; the same session and moment give the same id."""
+    key = f"{state.session_id}:checkpoint:{at_moment}"
+    identity = "cp_" + hashlib.blake2b(key.encode(), digest_size=10).hexdigest()
+    body = Checkpointed(identity, trigger, state, message, track, epic)
+    return Fact(key, state.session_id, state.project, time.time(), body)
+
+
+def moment(trigger: Trigger, state: SessionState) -> str:
+    """Return what makes one checkpoint differ from the next of its kind."""
+    if trigger == "precompact":
+        return f"precompact:{state.compactions}"
+    if trigger in ("idle", "session-end"):
+        return f"{trigger}:{state.last_activity_at}"
+    if trigger == "manual":
+        return f"manual:{_digest(state)}:{int(time.time() // MANUAL_WINDOW_S)}"
+    return f"{trigger}:{_digest(state)}"
+
+
+def _digest(state: SessionState) -> str:
+    """Return a digest of what the state says, leaving out when it was said."""
+    said = msgspec.structs.replace(state, last_activity_at=0, touched_at=0, records=0)
+    return hashlib.blake2b(msgspec.json.encode(said), digest_size=8).hexdigest()

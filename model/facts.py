@@ -1,0 +1,214 @@
+"""The vocabulary of the journal: what can be known about a session, as frozen values."""
+
+import msgspec
+
+from flowd.model.block import FoundBlock
+from flowd.model.session import SessionState
+from flowd.model.triggers import Trigger as Trigger
+
+
+class StateChanged(msgspec.Struct, frozen=True, tag="state"):
+    """The session moved on. The newest one stands for all before it."""
+
+    state: SessionState
+
+
+class Compacted(msgspec.Struct, frozen=True, tag="compacted"):
+    """The client compacted the conversation."""
+
+    trigger: str
+    tokens_before: int
+
+
+class Titled(msgspec.Struct, frozen=True, tag="titled"):
+    """The client or the person gave the session a title."""
+
+    title: str
+
+
+class PullRequestLinked(msgspec.Struct, frozen=True, tag="pull-request"):
+    """The session made or joined a pull request."""
+
+    number: int
+    url: str
+    repository: str
+
+
+class AwaySummarised(msgspec.Struct, frozen=True, tag="away-summary"):
+    """The client's own recap, written while the person was away."""
+
+    text: str
+
+
+class TranscriptVanished(msgspec.Struct, frozen=True, tag="vanished"):
+    """A transcript is gone from disk; this is what was kept of it."""
+
+    path: str
+    bytes_read: int
+    records_kept: int
+
+
+class SessionEnded(msgspec.Struct, frozen=True, tag="ended"):
+    """The client said that the session is over."""
+
+    reason: str
+
+
+class Checkpointed(msgspec.Struct, frozen=True, tag="checkpoint"):
+    """The whole state at a moment worth keeping, under one id for every sink.
+
+    ``track`` and ``epic`` are the conductor's, where the moment is one of theirs.
+    """
+
+    id: str
+    trigger: Trigger
+    state: SessionState
+    message: str = ""
+    track: str = ""
+    epic: str = ""
+
+
+class WordsSaid(msgspec.Struct, frozen=True, tag="words"):
+    """What a person said about a project's work; it outranks everything flowd finds out by itself."""
+
+    said: dict[str, str | list[str]]
+
+
+class Trusted(msgspec.Struct, frozen=True, tag="trusted"):
+    """A person accepted what a project's handoff.yaml says; ``digest`` is of the words accepted."""
+
+    digest: str
+
+
+class Injected(msgspec.Struct, frozen=True, tag="injected"):
+    """What a session was told at its start or after a compaction."""
+
+    source: str
+    text: str
+
+
+class BlockFound(msgspec.Struct, frozen=True, tag="block"):
+    """A structured handoff block, in a document or in conversation; an invalid one has its violations."""
+
+    found: FoundBlock
+    file: str = ""
+    record: str = ""
+
+
+class WentIdle(msgspec.Struct, frozen=True, tag="idle"):
+    """Nothing happened in the session for longer than the idle setting."""
+
+    minutes: int
+
+
+class HandoffTaken(msgspec.Struct, frozen=True, tag="handoff", omit_defaults=True):
+    """A handoff document lies in a project's directory, and this is what it says."""
+
+    path: str
+    modified_ns: int
+    size: int
+    purpose: str = ""
+    trigger: str = ""
+    is_auto: bool = False
+    open_items: tuple[str, ...] = ()
+    escalations: tuple[str, ...] = ()
+
+
+class HandoffWritten(msgspec.Struct, frozen=True, tag="handoff-written"):
+    """flowd writes an automatic handoff; one with another digest has been edited by someone.
+
+    ``digests`` keeps the one before as well: a crash between noting and writing must not make flowd's
+    own file look like another's.
+    """
+
+    path: str
+    digests: tuple[str, ...]
+
+
+class HandoffMoved(msgspec.Struct, frozen=True, tag="handoff-moved"):
+    """A handoff came from a directory whose name told more of its project than the present one."""
+
+    path: str
+    from_directory: str
+
+
+class HandoffResumed(msgspec.Struct, frozen=True, tag="handoff-resumed"):
+    """A session took up the work that a handoff describes."""
+
+    path: str
+
+
+class TrackBound(msgspec.Struct, frozen=True, tag="track-bound"):
+    """A session works on this track of the conductor, whatever else has changed."""
+
+    track: str
+
+
+class Acknowledged(msgspec.Struct, frozen=True, tag="acknowledged"):
+    """A person has seen these escalations of a handoff."""
+
+    path: str
+    reasons: tuple[str, ...]
+
+
+Body = (
+    StateChanged
+    | HandoffTaken
+    | HandoffWritten
+    | HandoffMoved
+    | HandoffResumed
+    | Acknowledged
+    | TrackBound
+    | BlockFound
+    | Checkpointed
+    | WordsSaid
+    | Trusted
+    | Injected
+    | SessionEnded
+    | WentIdle
+    | Compacted
+    | Titled
+    | PullRequestLinked
+    | AwaySummarised
+    | TranscriptVanished
+)
+
+# The newest fact of these kinds stands for all before it with the same key.
+REPLACING = (
+    StateChanged,
+    Checkpointed,
+    WordsSaid,
+    Trusted,
+    HandoffTaken,
+    HandoffWritten,
+    HandoffMoved,
+    Acknowledged,
+    TrackBound,
+)
+
+
+class Fact(msgspec.Struct, frozen=True):
+    """One thing known. ``key`` makes it idempotent: the same key is the same fact."""
+
+    key: str
+    session_id: str
+    project: str
+    at: float
+    body: Body
+    seq: int = 0
+
+    @property
+    def kind(self) -> str:
+        """The tag of the body, as stored."""
+        return str(type(self.body).__struct_config__.tag)
+
+
+def state_fact(state: SessionState) -> Fact:
+    """Return the fact that says *state*; its key is the session, so that a newer one replaces it."""
+    return Fact(
+        key=f"state:{state.session_id}",
+        session_id=state.session_id,
+        project=state.project,
+        at=state.last_activity_at,
+        body=StateChanged(state),
+    )

@@ -1,0 +1,1 @@
+"""Secrets: find them in any text and mask them before a byte is written."""

@@ -1,0 +1,170 @@
+"""Sending and finding handoffs at an Agent Mail server, as an agent that it knows."""
+
+import re
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from flowd.config.settings import AgentMail
+from flowd.handoff.mail_message import MailMessage, thread_id
+from flowd.sinks.agent_mail.client import AgentMailClient, MailError
+from flowd.sinks.agent_mail.memory import Agent, MailMemory
+from flowd.system.errors import FlowdError
+
+DEFAULT_AGENT = "flowd"
+INBOX_LOOKED_AT = 50
+# What the server says where it does not know the sender or the recipient, or wants a proof.
+_STRANGER = re.compile(
+    r"not registered|not found|unknown agent|sender_token|registration_token", re.IGNORECASE
+)
+
+
+class Received(NamedTuple):
+    """A handoff found at the server."""
+
+    subject: str
+    body: str
+    sender: str
+    created_at: str
+    thread_id: str
+
+
+def is_configured(settings: AgentMail) -> bool:
+    """Say whether anything is to be sent at all."""
+    return bool(settings.url and settings.recipient)
+
+
+def send_handoff(project: str, message: MailMessage, settings: AgentMail) -> str:
+    """Send *message* once and return who got it; raise MailError or NoServerError where it did not arrive."""
+    return _Desk(project, settings).send(message)
+
+
+def latest_handoff(project: str, track: str, settings: AgentMail, *, epic: str = "") -> Received | None:
+    """Return the newest handoff mailed about *track*, None where there is none or nothing is configured.
+
+    Raises MailError or NoServerError where the server cannot say.
+    """
+    return _Desk(project, settings).latest(thread_id(track, epic)) if is_configured(settings) else None
+
+
+class _Desk:
+    def __init__(self, project: str, settings: AgentMail) -> None:
+        assert settings.url, "not configured"
+        assert settings.recipient, "not configured"
+        self._client = AgentMailClient(settings.url, _bearer(settings))
+        self._project = settings.project or project
+        self._place = f"{settings.url} {self._project}"
+        self._asked = settings.agent or DEFAULT_AGENT
+        self._recipient = settings.recipient
+        self._memory = MailMemory()
+
+    def send(self, message: MailMessage) -> str:
+        if self._memory.was_sent(message.id):
+            return self._recipient_name()
+        sender = self._memory.agent(self._place, self._asked) or self._register(self._asked)
+        try:
+            self._send(sender, message)
+        except MailError as error:
+            if not _STRANGER.search(str(error)):
+                raise
+            self._send(self._introduced(sender, error), message)
+        self._memory.put_sent(message.id)
+        return self._recipient_name()
+
+    def latest(self, thread: str) -> Received | None:
+        for asked in (self._recipient, self._asked):
+            agent = self._memory.agent(self._place, asked)
+            if agent is not None and agent.token:
+                found = [mail for mail in self._inbox(agent) if mail.thread_id == thread]
+                if found:
+                    return max(found, key=lambda mail: mail.created_at)
+        return None
+
+    def _send(self, sender: Agent, message: MailMessage) -> None:
+        answer = self._client.call(
+            "send_message",
+            project_key=self._project,
+            sender_name=sender.name,
+            sender_token=sender.token,
+            to=[self._recipient_name()],
+            subject=message.subject,
+            body_md=message.body,
+            thread_id=message.thread_id,
+            importance=message.importance,
+        )
+        if not isinstance(answer, dict) or not answer.get("deliveries"):
+            raise MailError("send_message: nothing was delivered")
+
+    def _introduced(self, sender: Agent, error: MailError) -> Agent:
+        """Register whom the server, as it says in *error*, does not know; return the sender."""
+        if "not registered" not in str(error) or self._recipient_name() not in str(error):
+            return self._register(self._asked)
+        recipient = self._register(self._recipient)
+        if recipient.token:
+            self._client.call(
+                "set_contact_policy",
+                project_key=self._project,
+                agent_name=recipient.name,
+                policy="open",
+                registration_token=recipient.token,
+            )
+        return sender
+
+    def _register(self, asked: str) -> Agent:
+        self._client.call("ensure_project", human_key=self._project)
+        known = self._memory.agent(self._place, asked)
+        if known is not None and known.token:
+            try:
+                return self._registered(asked, name=known.name, registration_token=known.token)
+            except MailError:
+                # The proof is worth nothing any more, as after the server's database was made anew.
+                return self._registered(asked, name=asked)
+        return self._registered(asked, name=asked)
+
+    def _registered(self, asked: str, **identity: str) -> Agent:
+        answer = self._client.call(
+            "register_agent",
+            project_key=self._project,
+            program="flowd",
+            model="none",
+            task_description="handoffs",
+            **identity,
+        )
+        if not isinstance(answer, dict) or not isinstance(answer.get("name"), str):
+            raise MailError("register_agent: the answer has no name")
+        token = answer.get("registration_token") or identity.get("registration_token", "")
+        agent = Agent(answer["name"], str(token))
+        self._memory.put_agent(self._place, asked, agent)
+        return agent
+
+    def _recipient_name(self) -> str:
+        known = self._memory.agent(self._place, self._recipient)
+        return known.name if known is not None else self._recipient
+
+    def _inbox(self, agent: Agent) -> list[Received]:
+        answer = self._client.call(
+            "fetch_inbox",
+            project_key=self._project,
+            agent_name=agent.name,
+            registration_token=agent.token,
+            include_bodies=True,
+            limit=INBOX_LOOKED_AT,
+        )
+        return (
+            [_received(mail) for mail in answer if isinstance(mail, dict)] if isinstance(answer, list) else []
+        )
+
+
+def _received(mail: dict[str, Any]) -> Received:
+    names = ("subject", "body_md", "from", "created_ts", "thread_id")
+    return Received(*(str(mail.get(name) or "") for name in names))
+
+
+def _bearer(settings: AgentMail) -> str:
+    if settings.token_file is None:
+        return ""
+    try:
+        return Path(settings.token_file).expanduser().read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise FlowdError(
+            f"agent_mail.token_file cannot be read: {error}", hint="see `flowd config`"
+        ) from error

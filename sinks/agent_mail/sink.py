@@ -1,0 +1,103 @@
+"""Agent Mail: a handoff's checkpoint is mailed to whom the settings name; off without them."""
+
+import time
+
+from flowd.config.live import LiveSettings
+from flowd.handoff.mail_message import MAILED, MailMessage, mail_message
+from flowd.handoff.track.beads import TrackBeads, track_beads
+from flowd.model.facts import Checkpointed, Fact
+from flowd.model.session import SessionState
+from flowd.sinks.agent_mail.client import NoServerError
+from flowd.sinks.agent_mail.mailbox import is_configured, send_handoff
+from flowd.sinks.protocol import NotNowError
+from flowd.workspace.git import head_commit
+
+# When it is turned on, what lies further back is no news to anybody.
+NEWS_S = 86_400.0
+FILES_TOLD = 20
+
+
+class AgentMailSink:
+    """Sends each handoff once; ``detail`` tells where the last one went."""
+
+    name = "agent_mail"
+    debounce_s = 0.0
+    is_prompt = False
+
+    def __init__(self, settings: LiveSettings) -> None:
+        self._settings = settings
+        self.detail = ""
+
+    def key(self, fact: Fact) -> str | None:
+        """Return the checkpoint's own key, for none stands for another; None while nothing is configured."""
+        if not isinstance(fact.body, Checkpointed) or fact.body.trigger not in MAILED or not fact.project:
+            return None
+        is_news = time.time() - fact.at < NEWS_S
+        return fact.key if is_news and is_configured(self._settings.current.agent_mail) else None
+
+    def accept(self, fact: Fact) -> None:
+        """Have it sent, or raise with what the server says."""
+        settings = self._settings.current.agent_mail
+        if not isinstance(fact.body, Checkpointed) or not is_configured(settings):
+            return
+        message = checkpoint_mail(fact.body, track_beads(fact.project, fact.body.track))
+        try:
+            recipient = send_handoff(fact.project, message, settings)
+        except NoServerError as error:
+            self.detail = str(error)
+            raise NotNowError(self.detail) from error
+        self.detail = f"{message.thread_id} sent to {recipient}"
+
+    def flush(self) -> None:
+        """Do nothing: what was accepted was sent."""
+
+
+def checkpoint_mail(checkpoint: Checkpointed, track: TrackBeads | None) -> MailMessage:
+    """Return the mail that tells *checkpoint*."""
+    state = checkpoint.state
+    return mail_message(
+        checkpoint.id,
+        trigger=checkpoint.trigger,
+        track=track.track if track else "",
+        epic=checkpoint.epic,
+        context=state.now or state.goal or state.title or "work in progress",
+        body=_body(checkpoint, track),
+    )
+
+
+def _body(checkpoint: Checkpointed, track: TrackBeads | None) -> str:
+    state = checkpoint.state
+    more = len(state.files) - FILES_TOLD
+    changes = [f"- `{file}`" for file in state.files[:FILES_TOLD]] + (
+        [f"- and {more} more"] if more > 0 else []
+    )
+    learnings = [f"- {text}" for text in (*state.decisions, *state.learnings)]
+    steps = [f"{number}. [ ] {text}" for number, text in enumerate(state.next, start=1)]
+    sections = {
+        "Context": _context(checkpoint, track),
+        "Changes": changes,
+        "Learnings": learnings,
+        "Next Steps": steps,
+    }
+    return "\n\n".join(f"## {title}\n" + "\n".join(lines or ["- none"]) for title, lines in sections.items())
+
+
+def _context(checkpoint: Checkpointed, track: TrackBeads | None) -> list[str]:
+    state = checkpoint.state
+    phase = [f"- **Phase:** {track.phase}"] if track and track.phase else []
+    return [
+        f"- **Track:** {track.track if track else 'general'}",
+        f"- **Trigger:** {checkpoint.trigger}",
+        *phase,
+        f"- **Git:** {state.branch or 'unknown'}@{_commit(state)}",
+        *(f"- **{label}:** {text}" for label, text in _told(state) if text),
+    ]
+
+
+def _told(state: SessionState) -> list[tuple[str, str]]:
+    blockers = "; ".join(state.blockers)
+    return [("Goal", state.goal or state.title), ("Now", state.now), ("Blocked by", blockers)]
+
+
+def _commit(state: SessionState) -> str:
+    return head_commit(state.project) or "unknown"

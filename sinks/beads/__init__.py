@@ -1,0 +1,1 @@
+"""Beads: keeps the note of the issue being worked on."""

@@ -1,0 +1,1 @@
+"""Automatic handoff documents in ~/.claude/handoffs, one per session."""

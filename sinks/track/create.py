@@ -1,0 +1,220 @@
+"""CREATE: the ten steps of a conductor handoff, in their order; one that fails does not stop the others."""
+
+import os
+from collections.abc import Callable
+from typing import NamedTuple
+
+import msgspec
+
+from flowd.config.settings import Settings
+from flowd.handoff.track.beads import TrackBeads
+from flowd.handoff.track.document import TrackHandoff, file_name, render, timestamp_text, write_document
+from flowd.handoff.track.index import add_to_index
+from flowd.handoff.track.metadata import Gates, HandoffSection, HistoryEntry, Metadata, add_to_history
+from flowd.handoff.track.rules import PRIORITIES, TrackRules, read_rules
+from flowd.handoff.track.tracks import CONDUCTOR, HANDOFFS, Track, choose_track
+from flowd.handoff.track.workers import Workers, read_workers
+from flowd.model.facts import Checkpointed
+from flowd.sinks.agent_mail.sink import checkpoint_mail
+from flowd.sinks.beads.bd import is_issue_id
+from flowd.sinks.beads.checkpoint_note import checkpoint_note
+from flowd.sinks.idle_timer import touch_marker
+from flowd.sinks.track.content import Progress, handoff_of, with_steps_left, without_secrets
+from flowd.sinks.track.couriers import Couriers, Told, closed_of_epic
+from flowd.system.errors import FlowdError
+
+DONE, SKIPPED, FAILED, CANCELLED = "done", "skipped", "failed", "cancelled"
+Decide = Callable[[Workers], bool]
+
+
+class Step(NamedTuple):
+    """One step: how it ended, and what is to be said about it."""
+
+    name: str
+    outcome: str
+    said: str = ""
+
+
+class Created(NamedTuple):
+    """What came of it; ``path`` is relative to the project, empty where no file was written."""
+
+    track: str
+    path: str
+    section: int
+    progress: Progress
+    steps: tuple[Step, ...]
+
+    @property
+    def is_cancelled(self) -> bool:
+        """Whether nothing was done because workers run."""
+        return any(step.outcome == CANCELLED for step in self.steps)
+
+    @property
+    def failures(self) -> list[Step]:
+        """The steps that went wrong."""
+        return [step for step in self.steps if step.outcome == FAILED]
+
+
+class Creation:
+    """One handoff on its way. ``decide`` says whether it goes on while workers run."""
+
+    def __init__(
+        self,
+        project: str,
+        checkpoint: Checkpointed,
+        at: float,
+        settings: Settings,
+        couriers: Couriers,
+        *,
+        decide: Decide = lambda _: True,
+        author: str = "agent",
+    ) -> None:
+        self._project = project
+        self._checkpoint = checkpoint
+        self._at = at
+        self._settings = settings
+        self._couriers = couriers
+        self._decide = decide
+        self._author = author
+        self._rules = TrackRules()
+        self._track = Track(project, "general")
+        self._workers = Workers()
+        self._metadata = Metadata("", "", Gates(), HandoffSection())
+        self._progress = Progress()
+        self._handoff = TrackHandoff(at, checkpoint.trigger, self._track.name)
+        self._file = ""
+        self._section = 0
+
+    def run(self) -> Created:
+        """Do the steps; only a cancelled parallel check keeps the rest from being done."""
+        steps: list[Step] = []
+        for name, action in self._actions():
+            steps.append(self._step(name, action))
+            if steps[-1].outcome == CANCELLED:
+                break
+        path = os.path.join(CONDUCTOR, HANDOFFS, self._track.name, self._file) if self._file else ""
+        return Created(self._track.name, path, self._section, self._progress, tuple(steps))
+
+    def _actions(self) -> tuple[tuple[str, Callable[[], Told]], ...]:
+        return (
+            ("context", self._find_context),
+            ("parallel workers", self._check_workers),
+            ("metadata", self._gather),
+            ("secrets", self._scan),
+            ("Agent Mail", self._mail),
+            ("Beads", self._note),
+            ("markdown", self._write),
+            ("metadata.json", self._record),
+            ("index.md", self._list),
+            (".last_activity", self._touch),
+        )
+
+    def _step(self, name: str, action: Callable[[], Told]) -> Step:
+        try:
+            outcome, said = action()
+        except (FlowdError, OSError) as error:
+            return Step(name, FAILED, str(error))
+        return Step(name, outcome, said)
+
+    def _find_context(self) -> Told:
+        self._track = choose_track(self._project, self._checkpoint.track)
+        self._rules = read_rules(self._project)
+        return Told(DONE, "; ".join([self._track.name, *self._rules.warnings]))
+
+    def _check_workers(self) -> Told:
+        self._workers = read_workers(self._project, self._track.directory)
+        said = "; ".join([self._workers.summary or "none", *self._workers.warnings])
+        if self._workers.running and not self._decide(self._workers):
+            return Told(CANCELLED, f"running: {', '.join(self._workers.running)}")
+        return Told(DONE, said)
+
+    def _gather(self) -> Told:
+        plan = self._track.plan()
+        phase = plan.labels.get(self._checkpoint.epic) or plan.current
+        self._progress = Progress(plan.done, plan.total, phase)
+        if self._track.is_general:
+            return Told(DONE, "no track")
+        self._metadata = self._track.metadata()
+        counted = closed_of_epic(self._project, self._metadata.epic, self._settings)
+        if counted:
+            self._progress = Progress(*counted, phase)
+        return Told(DONE, f"{self._progress.percent} %")
+
+    def _scan(self) -> Told:
+        state = with_steps_left(self._checkpoint.state, self._track, self._at)
+        scanned = without_secrets(state, self._rules.patterns)
+        self._checkpoint = msgspec.structs.replace(self._checkpoint, state=scanned.state)
+        self._handoff = handoff_of(
+            self._checkpoint,
+            self._at,
+            self._track,
+            author=self._author,
+            gates=self._metadata.gates,
+            progress=self._progress,
+            workers=self._workers,
+        )
+        return Told(DONE, f"{scanned.hidden} hidden" if scanned.hidden else "none")
+
+    def _mail(self) -> Told:
+        return self._couriers.mail(self._project, checkpoint_mail(self._checkpoint, self._about_track()))
+
+    def _note(self) -> Told:
+        note = checkpoint_note(self._checkpoint, self._at, self._about_track())
+        if self._workers.workers:
+            note = note._replace(parallel_state=self._workers.summary, workers=self._workers.told)
+        epic = self._metadata.epic
+        return self._couriers.note(self._project, epic if is_issue_id(epic) else "", note)
+
+    def _about_track(self) -> TrackBeads:
+        """Return what mail and note tell of the track, with the section that is about to be written."""
+        return TrackBeads(
+            track=self._track.name,
+            epic=self._checkpoint.epic,
+            section=self._metadata.handoff.section_count + 1,
+            handoff_file=file_name(self._handoff),
+            tasks_completed=self._progress.done,
+            tasks_total=self._progress.total,
+            phase=self._progress.phase.title if self._progress.phase else "",
+        )
+
+    def _write(self) -> Told:
+        recorded = self._recorded()
+        if recorded is not None and isinstance(recorded.file, str):
+            self._file = recorded.file
+            return Told(SKIPPED, "written before")
+        text = render(self._handoff)
+        self._file = write_document(self._project, self._track.handoffs, self._handoff, text)
+        return Told(DONE, self._file)
+
+    def _record(self) -> Told:
+        if self._track.is_general:
+            return Told(SKIPPED, "no track")
+        if self._checkpoint.trigger not in PRIORITIES:
+            return Told(SKIPPED, f"{self._checkpoint.trigger} is no trigger of the conductor")
+        entry = HistoryEntry(
+            section=1,
+            timestamp=timestamp_text(self._at),
+            trigger=self._checkpoint.trigger,  # type: ignore[arg-type]  # one of the six, see above
+            bead_id=self._checkpoint.epic or None,
+            phase_at_handoff=self._progress.phase.title if self._progress.phase else None,
+            tasks_completed=self._progress.done,
+            tasks_total=self._progress.total,
+            file=self._file or msgspec.UNSET,
+        )
+        self._section = add_to_history(self._project, self._track.directory, entry, self._progress.percent)
+        return Told(DONE, f"section {self._section}")
+
+    def _list(self) -> Told:
+        if not self._file:
+            return Told(SKIPPED, "no file to name")
+        if add_to_index(self._project, self._track.handoffs, self._track.name, self._file):
+            return Told(DONE)
+        return Told(SKIPPED, "index.md has other columns and is left alone")
+
+    def _touch(self) -> Told:
+        touch_marker(self._project, self._at)
+        return Told(DONE)
+
+    def _recorded(self) -> HistoryEntry | None:
+        moment = (timestamp_text(self._at), self._checkpoint.trigger, self._checkpoint.epic or None)
+        return next((entry for entry in self._metadata.handoff.history if entry.moment == moment), None)

@@ -1,0 +1,99 @@
+"""RESUME: the last handoff of a track, how far it still holds, and how far the work is."""
+
+import time
+from typing import NamedTuple
+
+from flowd.config.settings import Settings
+from flowd.handoff.errors import HandoffError
+from flowd.handoff.track.document import ReadHandoff
+from flowd.handoff.track.index import handoffs_in
+from flowd.handoff.track.metadata import set_active
+from flowd.handoff.track.tracks import Track
+from flowd.sinks.agent_mail.mailbox import Received
+from flowd.sinks.beads.bd import Issue
+from flowd.sinks.idle_timer import touch_marker
+from flowd.sinks.track.content import Progress
+from flowd.sinks.track.couriers import closed_of_epic, issue_of_epic, mailed_handoff
+from flowd.system.errors import FlowdError
+from flowd.system.times import age
+from flowd.workspace.git import read_branch
+
+STALE_S = 7 * 86_400.0
+
+
+class Resumed(NamedTuple):
+    """What who takes the track up is told."""
+
+    track: Track
+    epic: str
+    mail: Received | None
+    handoff: ReadHandoff | None
+    issue: Issue | None
+    progress: Progress
+    warnings: tuple[str, ...]
+
+
+def resume_track(track: Track, settings: Settings) -> Resumed:
+    """Return what the track was left with, by mail, file and Beads; it counts as active from now on."""
+    warnings: list[str] = []
+    epic, progress = _progress(track, settings, warnings)
+    mail = _mailed(track, settings, warnings)
+    written = handoffs_in(track.project, track.handoffs)
+    handoff = written[-1] if written else None
+    issue = issue_of_epic(track.project, epic, settings)
+    warnings += _drifted(track, handoff)
+    _take_up(track, progress, warnings)
+    return Resumed(track, epic, mail, handoff, issue, progress, tuple(warnings))
+
+
+def _progress(track: Track, settings: Settings, warnings: list[str]) -> tuple[str, Progress]:
+    plan = track.plan()
+    by_plan = Progress(plan.done, plan.total, plan.current)
+    if track.is_general:
+        return "", by_plan
+    try:
+        epic = track.metadata().epic
+    except HandoffError as error:
+        warnings.append(str(error))
+        return "", by_plan
+    counted = closed_of_epic(track.project, epic, settings)
+    return epic, Progress(*counted, plan.current) if counted else by_plan
+
+
+def _mailed(track: Track, settings: Settings, warnings: list[str]) -> Received | None:
+    try:
+        return mailed_handoff(track.project, track.name, _last_epic(track), settings)
+    except (FlowdError, OSError) as error:
+        warnings.append(f"Agent Mail unavailable - using file-based handoffs only ({error})")
+        return None
+
+
+def _last_epic(track: Track) -> str:
+    """Return the epic that the track's history named last, which has a thread of its own."""
+    try:
+        history = () if track.is_general else track.metadata().handoff.history
+    except HandoffError:
+        return ""
+    return next((entry.bead_id for entry in reversed(history) if entry.bead_id), "")
+
+
+def _drifted(track: Track, handoff: ReadHandoff | None) -> list[str]:
+    if handoff is None:
+        return []
+    found = []
+    branch = read_branch(track.project)
+    if branch and handoff.branch and branch != handoff.branch:
+        found.append(f"Branch mismatch: was {handoff.branch}, now {branch}")
+    if time.time() - handoff.at > STALE_S:
+        found.append(f"Stale: written {age(handoff.at)}")
+    return found
+
+
+def _take_up(track: Track, progress: Progress, warnings: list[str]) -> None:
+    touch_marker(track.project, time.time())
+    if track.is_general:
+        return
+    try:
+        set_active(track.project, track.directory, progress.percent)
+    except HandoffError as error:
+        warnings.append(f"metadata.json: {error}")

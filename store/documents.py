@@ -1,0 +1,194 @@
+"""Handoff documents in core.db: what each says, where it came from, and which flowd wrote itself."""
+
+import os
+import time
+from collections import Counter
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from flowd.handoff.markdown.directory import encode_path, encode_path_v1
+from flowd.handoff.markdown.document import Document
+from flowd.handoff.markdown.index import Shelved
+from flowd.model.facts import (
+    Acknowledged,
+    Fact,
+    HandoffMoved,
+    HandoffResumed,
+    HandoffTaken,
+    HandoffWritten,
+    StateChanged,
+)
+from flowd.model.session import SessionState
+from flowd.redaction.redactor import redact
+from flowd.store.journal import Journal
+
+
+class Ownership:
+    """Tells the handoffs of projects apart whose directories share one name, by what the files say.
+
+    One is made for one piece of work: it remembers the projects known when it was first asked.
+    """
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+        self._projects: dict[str, list[str]] | None = None
+
+    def owner(self, path: str, document: Document) -> str:
+        """Return the project that *document* is of, by its words or for want of another; else ``""``."""
+        candidates = self._candidates(path)
+        return self._named(path, document) or (candidates[0] if len(candidates) == 1 else "")
+
+    def is_foreign(self, root: str, path: str, document: Document) -> bool:
+        """Say whether *document*, which lies where those of *root* do, is known to be another project's."""
+        before = self._before(path)
+        if before:
+            return before not in (encode_path_v1(root), encode_path(root))
+        owner = self._named(path, document)
+        # A directory named after a working directory inside the project is the project's as well.
+        return bool(owner) and owner != root and not owner.startswith(root + "/")
+
+    def rivals(self, root: str, path: str, document: Document) -> list[str]:
+        """Return the other projects that *document* may as well belong to, as far as flowd knows."""
+        if self._named(path, document):
+            return []
+        return [project for project in self._candidates(path) if project != root]
+
+    def _named(self, path: str, document: Document) -> str:
+        """Return the project that *document* names, or that the session which wrote it worked in."""
+        name = os.path.basename(os.path.dirname(path))
+        for project, place in ((document.project, document.project), *self._session(document.session_id)):
+            if place and name in (encode_path(place), encode_path_v1(place)):
+                return project
+        return ""
+
+    def _session(self, session_id: str) -> list[tuple[str, str]]:
+        fact = self._journal.fact(f"state:{session_id}") if session_id else None
+        if fact is None or not isinstance(fact.body, StateChanged):
+            return []
+        state = fact.body.state
+        return [(state.project, state.project), (state.project, state.cwd)]
+
+    def _candidates(self, path: str) -> list[str]:
+        """Return the known projects whose handoffs would lie where *path* is."""
+        if self._projects is None:
+            self._projects = {}
+            for project in self._journal.projects():
+                self._projects.setdefault(encode_path(project), []).append(project)
+        before = self._before(path)
+        known = self._projects.get(os.path.basename(os.path.dirname(path)), [])
+        return [project for project in known if not before or encode_path_v1(project) == before]
+
+    def _before(self, path: str) -> str:
+        fact = self._journal.fact(f"handoff-moved:{path}")
+        return fact.body.from_directory if fact and isinstance(fact.body, HandoffMoved) else ""
+
+
+def may_be_of(root: str, project: str, path: str) -> bool:
+    """Say whether a handoff is the project's, or lies where its handoffs do and names none."""
+    return project == root or (not project and os.path.basename(os.path.dirname(path)) == encode_path(root))
+
+
+ITEMS_KEPT = 20
+UNOWNED_SEEN = 50
+
+
+def taken_fact(shelved: Shelved, project: str) -> Fact:
+    """Return the fact that a handoff lies there; a newer look at the same file replaces it."""
+    file, document = shelved.file, shelved.document
+    body = HandoffTaken(
+        path=file.path,
+        modified_ns=file.modified_ns,
+        size=file.size,
+        purpose=redact(document.purpose),
+        trigger=redact(document.trigger),
+        is_auto=document.is_auto,
+        open_items=tuple(map(redact, document.open_items[:ITEMS_KEPT])),
+        escalations=tuple(map(redact, document.escalations)),
+    )
+    return Fact(f"handoff:{file.path}", redact(document.session_id), project, file.modified_at, body)
+
+
+def written_fact(journal: Journal, path: str, digest: str, state: SessionState) -> Fact:
+    """Return the fact that flowd itself is about to write the automatic handoff at *path*."""
+    body = HandoffWritten(path, (digest, *_own_digests(journal, path)[:1]))
+    return Fact(f"handoff-written:{path}", state.session_id, state.project, time.time(), body)
+
+
+def moved_fact(path: str, from_directory: str) -> Fact:
+    """Return the fact that the handoff at *path* was migrated from *from_directory*."""
+    return Fact(f"handoff-moved:{path}", "", "", time.time(), HandoffMoved(path, from_directory))
+
+
+def resumed_fact(path: str, session_id: str, project: str) -> Fact:
+    """Return the fact that *session_id* took up what the handoff at *path* describes."""
+    now = time.time()
+    return Fact(f"handoff-resumed:{path}:{now}", session_id, project, now, HandoffResumed(path))
+
+
+def is_own(journal: Journal, shelved: Shelved) -> bool:
+    """Say whether flowd wrote this handoff by itself and nobody has edited it since."""
+    return shelved.document.is_auto and shelved.digest in _own_digests(journal, shelved.file.path)
+
+
+def latest_of_project(journal: Journal, root: str) -> HandoffTaken | None:
+    """Return the newest handoff known of the project at *root*."""
+    facts = journal.facts_of_project(root, "handoff", 1) + journal.facts_of_project(
+        "", "handoff", UNOWNED_SEEN
+    )
+    taken = [
+        fact.body
+        for fact in facts
+        if isinstance(fact.body, HandoffTaken) and may_be_of(root, fact.project, fact.body.path)
+    ]
+    return max(taken, key=lambda body: body.modified_ns, default=None)
+
+
+def _own_digests(journal: Journal, path: str) -> tuple[str, ...]:
+    fact = journal.fact(f"handoff-written:{path}")
+    return fact.body.digests if fact and isinstance(fact.body, HandoffWritten) else ()
+
+
+class Escalation(NamedTuple):
+    """A handoff asks for a person, and none has answered."""
+
+    project: str
+    path: str
+    reason: str
+
+
+def open_escalations(journal: Journal) -> list[Escalation]:
+    """Return the escalations that no person has acknowledged, those of the newest handoff first."""
+    seen = {
+        fact.body.path: Counter(fact.body.reasons)
+        for fact in journal.facts_of_kind("acknowledged")
+        if isinstance(fact.body, Acknowledged)
+    }
+    return [
+        Escalation(fact.project, fact.body.path, reason)
+        for fact in journal.facts_of_kind("handoff")
+        if isinstance(fact.body, HandoffTaken)
+        for reason in (Counter(fact.body.escalations) - seen.get(fact.body.path, Counter())).elements()
+    ]
+
+
+def of_project(escalations: Iterable[Escalation], root: str) -> list[Escalation]:
+    """Return those of *escalations* that are the project's, or lie where its handoffs do and name none."""
+    return [found for found in escalations if may_be_of(root, found.project, found.path)]
+
+
+def acknowledging_facts(journal: Journal, escalations: Iterable[Escalation]) -> list[Fact]:
+    """Return the facts by which a person has seen *escalations*; earlier ones stay seen."""
+    facts = []
+    for path, project in {found.path: found.project for found in escalations}.items():
+        fact = journal.fact(f"handoff:{path}")
+        reasons = fact.body.escalations if fact and isinstance(fact.body, HandoffTaken) else ()
+        body = Acknowledged(path, reasons)
+        facts.append(Fact(f"acknowledged:{path}", "", project, time.time(), body))
+    return facts
+
+
+def unseen_escalations(journal: Journal, shelved: Shelved) -> bool:
+    """Say whether a handoff asks for a person and none has acknowledged it."""
+    fact = journal.fact(f"acknowledged:{shelved.file.path}")
+    seen = Counter(fact.body.reasons) if fact and isinstance(fact.body, Acknowledged) else Counter()
+    return bool(Counter(map(redact, shelved.document.escalations)) - seen)

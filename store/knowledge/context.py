@@ -1,0 +1,144 @@
+"""Which blocks the next agent is told of, what a project learned, and what stands where and in the way."""
+
+import msgspec
+
+from flowd.handoff.task_context import SIZES, TaskContext, render_learned, render_within
+from flowd.model.block import Block, Gotcha, Task
+from flowd.store.database import Database
+from flowd.store.knowledge.graph import task_key
+
+MOST_LEARNED = 5
+
+_LATEST = """
+select b.task_id, b.task_name, b.task_key, b.body,
+    exists (select 1 from flow_edges e where e.project = b.project and e.from_id = b.task_key
+        and e.to_id = :task) as is_related
+from flow_blocks b
+where b.project = :project and b.body <> '' and b.task_key <> :task and (b.session_id <> '' or :any_source)
+    and not exists (select 1 from flow_blocks newer where newer.project = b.project
+        and newer.task_key = b.task_key and newer.body <> ''
+        and (newer.session_id <> '' or :any_source)
+        and (newer.at > b.at or (newer.at = b.at and newer.number > b.number)))
+order by is_related desc, b.at desc, b.number desc limit :most
+"""
+_OF_TASK = """
+select task_id, task_name, task_key, body from flow_blocks
+where project = ? and task_key = ? and body <> '' order by at desc, number desc limit 1
+"""
+_LEARNED = """
+select id, summary, detail from flow_nodes n
+where project = :project and type = 'gotcha' and severity = 'high'
+    and (:any_source or exists (select 1 from flow_mentions m
+        where m.project = n.project and m.node = n.id and m.session_id <> ''))
+order by pinned desc, seen_at desc limit :most
+"""
+_BLOCKERS = """
+select task_key, blocker, impact, suggested_resolution, blocking_tasks, state, since, resolved_at
+from flow_blockers where project = ? and (state = 'active' or ?) order by state, since desc
+"""
+
+
+class MappedFile(msgspec.Struct, frozen=True):
+    """An entry of the context map: where something is, and what for."""
+
+    location: str
+    component: str
+    notes: str
+
+
+class TaskBlocker(msgspec.Struct, frozen=True):
+    """A blocker that a task named, and whether it still stands."""
+
+    task: str
+    blocker: str
+    impact: str
+    suggested_resolution: str
+    blocking_tasks: tuple[str, ...]
+    state: str
+    since: float
+    resolved_at: float | None
+
+
+def context_from(database: Database, project: str, task: str) -> TaskContext | None:
+    """Return the newest valid block of *task*, None when it has none."""
+    with database.reading() as connection:
+        row = connection.execute(_OF_TASK, (project, task_key(task))).fetchone()
+    return _context(*row) if row else None
+
+
+def contexts_before(
+    database: Database,
+    project: str,
+    task: str = "",
+    *,
+    most: int = SIZES["normal"].tasks,
+    any_source: bool = True,
+) -> list[TaskContext]:
+    """Return the newest block of other tasks than *task*: those that hold it up first, then the newest.
+
+    Without *any_source* only blocks that a session on this machine wrote are told: what merely lies
+    in a repository does not speak to the model.
+    """
+    values = {"project": project, "task": task_key(task), "most": most, "any_source": any_source}
+    with database.reading() as connection:
+        rows = connection.execute(_LATEST, values).fetchall()
+    return [_context(*row[:4]) for row in rows]
+
+
+def learned_gotchas(
+    database: Database, project: str, *, most: int = MOST_LEARNED, any_source: bool = True
+) -> list[Gotcha]:
+    """Return the severe gotchas of *project*, pinned ones first, then the newest; *any_source* as above."""
+    values = {"project": project, "most": most, "any_source": any_source}
+    with database.reading() as connection:
+        rows = connection.execute(_LEARNED, values).fetchall()
+    return [
+        Gotcha(id=node_id, issue=issue, mitigation=mitigation, severity="high")
+        for node_id, issue, mitigation in rows
+    ]
+
+
+def session_context(database: Database, project: str, budget_bytes: int, *, any_source: bool = False) -> str:
+    """Return what a new session of *project* is told from blocks, within *budget_bytes*."""
+    parts = [
+        render_within(contexts_before(database, project, any_source=any_source), budget_bytes),
+        render_learned(learned_gotchas(database, project, any_source=any_source)),
+    ]
+    text = "\n".join(part for part in parts if part)
+    return text if len(text.encode()) <= budget_bytes else parts[0]
+
+
+def blockers_of(database: Database, project: str, *, resolved: bool = False) -> list[TaskBlocker]:
+    """Return the active blockers of *project*, and the *resolved* ones too if asked."""
+    with database.reading() as connection:
+        rows = connection.execute(_BLOCKERS, (project, resolved)).fetchall()
+    return [
+        TaskBlocker(task, blocker, impact, resolution, tuple(msgspec.json.decode(tasks)), *rest)
+        for task, blocker, impact, resolution, tasks, *rest in rows
+    ]
+
+
+def blocked_tasks(database: Database, project: str) -> dict[str, list[str]]:
+    """Return the tasks that active blockers hold up, each with what holds it up."""
+    blocked: dict[str, list[str]] = {}
+    for blocker in blockers_of(database, project):
+        for task in blocker.blocking_tasks:
+            blocked.setdefault(task_key(task), []).append(blocker.blocker)
+    return blocked
+
+
+def files_of(database: Database, project: str, task: str) -> list[MappedFile]:
+    """Return the context map's entries that *task* made or changed last."""
+    with database.reading() as connection:
+        rows = connection.execute(
+            "select location, component, notes from flow_context_map "
+            "where project = ? and task_key = ? order by location",
+            (project, task_key(task)),
+        ).fetchall()
+    return [MappedFile(*row) for row in rows]
+
+
+def _context(task_id: str, task_name: str, key: str, body: str) -> TaskContext:
+    # A task's own number is shown as its file writes it; one without a number by its name in the graph.
+    task = Task(id=task_id.removeprefix("task-") or key.removeprefix("task-"), name=task_name)
+    return TaskContext(task, msgspec.json.decode(body, type=Block))

@@ -1,0 +1,152 @@
+"""What a valid block changes: the graph, the context map, the blockers of its task."""
+
+import sqlite3
+from collections.abc import Collection, Iterator
+
+import msgspec
+
+from flowd.model.block import Block, Blocker, Gotcha, Pattern, Task, stable_id
+from flowd.store.knowledge.graph import (
+    BLOCK_WEIGHT,
+    HEARSAY_WEIGHT,
+    Edge,
+    Mention,
+    NodeType,
+    Provenance,
+    task_key,
+)
+from flowd.store.knowledge.nodes import add_edges, add_mentions
+
+_MAP = """
+insert or replace into flow_context_map (project, location, component, notes, task_key, source, at)
+values (?, ?, ?, ?, ?, ?, ?)
+"""
+_BLOCKER = """
+insert into flow_blockers (project, task_key, id, blocker, impact, suggested_resolution, blocking_tasks,
+    state, since)
+values (?, ?, ?, ?, ?, ?, ?, 'active', ?)
+on conflict(project, task_key, id) do update set
+    blocker = excluded.blocker, impact = excluded.impact,
+    suggested_resolution = excluded.suggested_resolution, blocking_tasks = excluded.blocking_tasks,
+    since = case when state = 'active' then since else excluded.since end, state = 'active',
+    resolved_at = null
+"""
+_RESOLVE = """
+update flow_blockers set state = 'resolved', resolved_at = ?
+where project = ? and task_key = ? and state = 'active' and id not in (select value from json_each(?))
+"""
+
+
+def apply_block(
+    connection: sqlite3.Connection, block: Block, task: Task, key: str, source: str, place: Provenance
+) -> None:
+    """Do what the specification's orchestrator does after an agent completes."""
+    mentions = list(_mentions(block, task, key, source, place))
+    add_mentions(connection, mentions)
+    add_edges(connection, source, _edges(mentions, key, place.project))
+    _map_files(connection, block, key, source, place)
+    _keep_blockers(connection, block.blockers, key, place)
+
+
+def without(block: Block, node_ids: Collection[str]) -> Block:
+    """Return *block* without the patterns and gotchas that have *node_ids* in the graph."""
+    patterns = [
+        each for each in block.patterns_discovered if stable_id("pattern", each.pattern) not in node_ids
+    ]
+    gotchas = [each for each in block.gotchas if stable_id("gotcha", each.issue) not in node_ids]
+    return msgspec.structs.replace(block, patterns_discovered=tuple(patterns), gotchas=tuple(gotchas))
+
+
+def _mentions(block: Block, task: Task, key: str, source: str, place: Provenance) -> Iterator[Mention]:
+    def mention(node: str, kind: NodeType, summary: str) -> Mention:
+        return Mention(
+            source=source, node=node, type=kind, summary=summary, provenance=place, weight=BLOCK_WEIGHT
+        )
+
+    tags = tuple(dict.fromkeys(tag for pattern in block.patterns_discovered for tag in pattern.applies_to))
+    own = mention(key, "task", task_title(task, key))
+    yield msgspec.structs.replace(own, status=block.outcome, tags=tags, location=place.file)
+    for pattern in block.patterns_discovered:
+        yield _of_pattern(mention(stable_id("pattern", pattern.pattern), "pattern", pattern.pattern), pattern)
+    for gotcha in block.gotchas:
+        yield _of_gotcha(mention(stable_id("gotcha", gotcha.issue), "gotcha", gotcha.issue), gotcha)
+    for name in _blocked(block):
+        named = mention(task_key(name), "task", task_title(Task(id=name), task_key(name)))
+        yield msgspec.structs.replace(named, weight=HEARSAY_WEIGHT)
+
+
+def task_title(task: Task, key: str) -> str:
+    """Return how a task is called in text."""
+    number = task.id.removeprefix("task-")
+    title = f"Task {number}" if number else key
+    return f"{title}: {task.name}" if task.name else title
+
+
+def _of_pattern(mention: Mention, pattern: Pattern) -> Mention:
+    return msgspec.structs.replace(
+        mention, tags=pattern.applies_to, location=pattern.location, given_id=_given(pattern.id, mention)
+    )
+
+
+def _of_gotcha(mention: Mention, gotcha: Gotcha) -> Mention:
+    return msgspec.structs.replace(
+        mention,
+        detail=gotcha.mitigation,
+        location=gotcha.discovered_in,
+        severity=gotcha.severity,
+        given_id=_given(gotcha.id, mention),
+    )
+
+
+def _given(author_id: str, mention: Mention) -> str:
+    return "" if author_id == mention.node else author_id
+
+
+def _blocked(block: Block) -> list[str]:
+    return list(dict.fromkeys(task for blocker in block.blockers for task in blocker.blocking_tasks))
+
+
+def _edges(mentions: list[Mention], key: str, project: str) -> list[Edge]:
+    return [
+        Edge(
+            project=project,
+            from_id=key,
+            to_id=mention.node,
+            kind="blocks" if mention.type == "task" else "discovered",
+        )
+        for mention in mentions
+        if mention.node != key
+    ]
+
+
+def _map_files(
+    connection: sqlite3.Connection, block: Block, key: str, source: str, place: Provenance
+) -> None:
+    files = [(file.path, file.lines, file.purpose) for file in block.files_created]
+    files += [(file.path, file.lines, file.description) for file in block.files_modified]
+    connection.executemany(
+        _MAP,
+        [
+            (
+                *(place.project, f"{path}:{lines}" if lines else path, path.rstrip("/").rpartition("/")[2]),
+                *(notes, key, source, place.at),
+            )
+            for path, lines, notes in files
+        ],
+    )
+
+
+def _keep_blockers(
+    connection: sqlite3.Connection, blockers: tuple[Blocker, ...], key: str, place: Provenance
+) -> None:
+    """Make the task's blockers those it names now; the ones it named before are resolved."""
+    rows = [
+        (
+            *(place.project, key, stable_id("blocker", blocker.blocker), blocker.blocker, blocker.impact),
+            *(blocker.suggested_resolution, msgspec.json.encode(blocker.blocking_tasks).decode(), place.at),
+        )
+        for blocker in blockers
+    ]
+    connection.executemany(_BLOCKER, rows)
+    active = msgspec.json.encode([row[2] for row in rows]).decode()
+    connection.execute(_RESOLVE, (place.at, place.project, key, active))

@@ -1,0 +1,1 @@
+"""Handoff threads between Chat and Code: the two tables of their specification."""

@@ -1,0 +1,223 @@
+"""Handoff threads: five operations, each one transaction on core.db."""
+
+import random
+import sqlite3
+import string
+import time
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from typing import Protocol
+
+from flowd.redaction.redactor import Redactor
+from flowd.store.database import Database
+from flowd.store.threads import threads as thread_turns
+from flowd.store.threads.records import (
+    CLIENTS,
+    ENTRY_LIMIT_BYTES,
+    ENTRY_TYPES,
+    LABEL_LIMIT_BYTES,
+    Added,
+    Client,
+    Closed,
+    Counts,
+    Created,
+    Entry,
+    EntryType,
+    Handoff,
+    Marked,
+    Retrieved,
+    ThreadError,
+    Wording,
+    check_text,
+    one_of,
+)
+from flowd.system.errors import StoreError
+
+ID_PREFIX = "hof_"
+ID_ALPHABET = string.ascii_letters + string.digits + "_-"
+ID_LENGTH = 21
+_chance = random.SystemRandom()
+
+_HANDOFF = """
+    select id, title, project, coalesce(chat_last_seen, 0), coalesce(code_last_seen, 0),
+           coalesce(status, 'active'), created_at, updated_at
+    from handoffs where id = ?"""
+_ENTRIES = """
+    select seq, handoff_id, from_client, type, content, created_at
+    from handoff_entries where handoff_id = ? and seq > ? order by seq"""
+_LATEST = "select coalesce(max(seq), 0) from handoff_entries where handoff_id = ?"
+_ADD = """
+    insert into handoff_entries (handoff_id, from_client, type, content, created_at)
+    values (?, ?, ?, ?, datetime('now'))"""
+_CREATE = """
+    insert into handoffs (id, title, project, chat_last_seen, code_last_seen, status, created_at, updated_at)
+    values (?, ?, ?, 0, 0, 'active', datetime('now'), datetime('now'))"""
+_SET_CURSOR: dict[Client, str] = {
+    "chat": "update handoffs set chat_last_seen = ? where id = ?",
+    "code": "update handoffs set code_last_seen = ? where id = ?",
+}
+_TOUCH = "update handoffs set updated_at = datetime('now') where id = ?"
+_COMPLETE = """
+    update handoffs set status = 'completed', updated_at = datetime('now')
+    where id = ? and status is not 'completed'"""
+# The index on handoff_id also holds seq, so no entry's content is read for the counts.
+_COUNTS = """
+    select count(distinct h.id),
+           coalesce(sum(e.seq > coalesce(h.chat_last_seen, 0)), 0),
+           coalesce(sum(e.seq > coalesce(h.code_last_seen, 0)), 0)
+    from handoffs h left join handoff_entries e on e.handoff_id = h.id
+    where h.status is not 'completed'"""
+
+
+class Threads:
+    """The threads of one core.db, with every secret left out of what is written."""
+
+    def __init__(self, database: Database, redactor: Redactor | None = None) -> None:
+        """Use *database*, and the built-in *redactor* unless another is given."""
+        self.database = database
+        self._redactor = redactor or Redactor()
+
+    def create(self, *, title: str, content: str, client: str, project: str | None = None) -> Created:
+        """Open a handoff whose first entry is *content*, seen by its writer."""
+        writer = one_of("as_client", client, CLIENTS)
+        words = Wording(self._redactor)
+        title = words.checked("title", title, LABEL_LIMIT_BYTES)
+        project = project and words.checked("project", project, LABEL_LIMIT_BYTES)
+        content = words.checked("content", content, ENTRY_LIMIT_BYTES)
+        handoff_id = new_id()
+        with thread_turns.writing(self.database) as connection:
+            connection.execute(_CREATE, (handoff_id, title, project))
+            entry = _append(connection, handoff_id, writer, "context", content)
+            handoff = _handoff(connection, handoff_id)
+        return Created(handoff=handoff, entries=(entry,), redacted=words.redacted)
+
+    def get(self, *, handoff_id: str, client: str) -> Retrieved:
+        """Return the handoff with all its entries; no cursor moves."""
+        reader = one_of("as_client", client, CLIENTS)
+        with thread_turns.reading(self.database) as connection:
+            handoff = _handoff(connection, handoff_id)
+            entries = _entries(connection, handoff_id, after=0)
+        unseen = tuple(entry for entry in entries if entry.seq > handoff.last_seen(reader))
+        return Retrieved(handoff=handoff, entries=entries, new_entries=unseen, new_count=len(unseen))
+
+    def add(self, *, handoff_id: str, entry_type: str, content: str, client: str) -> Added:
+        """Append an entry, and return with it what the other side wrote that its writer had not seen."""
+        writer = one_of("as_client", client, CLIENTS)
+        kind = one_of("type", entry_type, ENTRY_TYPES)
+        words = Wording(self._redactor)
+        content = words.checked("content", content, ENTRY_LIMIT_BYTES)
+        with thread_turns.writing(self.database) as connection:
+            before = _active(connection, handoff_id)
+            unseen = _entries(connection, handoff_id, after=before.last_seen(writer))
+            entry = _append(connection, handoff_id, writer, kind, content)
+            handoff = _handoff(connection, handoff_id)
+        missed = tuple(other for other in unseen if other.from_client != writer)
+        return Added(handoff=handoff, entry=entry, missed_entries=missed, redacted=words.redacted)
+
+    def mark_read(self, *, handoff_id: str, client: str) -> Marked:
+        """Move the client's cursor to the latest entry."""
+        reader = one_of("as_client", client, CLIENTS)
+        with thread_turns.writing(self.database) as connection:
+            _handoff(connection, handoff_id)
+            (latest,) = connection.execute(_LATEST, (handoff_id,)).fetchone()
+            connection.execute(_SET_CURSOR[reader], (latest, handoff_id))
+        return Marked(marked_read=True, client=reader, last_seen=latest)
+
+    def close(self, *, handoff_id: str) -> Closed:
+        """Delete the entries and complete the handoff; its row stays. A second time changes nothing."""
+        with thread_turns.writing(self.database) as connection:
+            handoff = _handoff(connection, handoff_id)
+            connection.execute("delete from handoff_entries where handoff_id = ?", (handoff_id,))
+            connection.execute(_COMPLETE, (handoff_id,))
+        return Closed(closed=True, id=handoff.id, title=handoff.title)
+
+
+def counts(database: Database) -> Counts:
+    """Return how many threads are active and how much each client has not seen; never wait long for it."""
+    with thread_turns.reading(database, patience_s=0) as connection:
+        return Counts(*connection.execute(_COUNTS).fetchone())
+
+
+def new_id() -> str:
+    """Return an id that nobody can guess: it is the only key to a handoff."""
+    return ID_PREFIX + "".join(_chance.choice(ID_ALPHABET) for _ in range(ID_LENGTH))
+
+
+def _handoff(connection: sqlite3.Connection, handoff_id: str) -> Handoff:
+    check_text("id", handoff_id, LABEL_LIMIT_BYTES)
+    row = connection.execute(_HANDOFF, (handoff_id,)).fetchone()
+    if row is None:
+        raise ThreadError(f"Handoff '{handoff_id}' not found.")
+    return Handoff(*row)
+
+
+def _active(connection: sqlite3.Connection, handoff_id: str) -> Handoff:
+    handoff = _handoff(connection, handoff_id)
+    if handoff.status == "completed":
+        raise ThreadError(f"Handoff '{handoff_id}' is already completed.")
+    return handoff
+
+
+def _entries(connection: sqlite3.Connection, handoff_id: str, *, after: int) -> tuple[Entry, ...]:
+    return tuple(Entry(*row) for row in connection.execute(_ENTRIES, (handoff_id, after)))
+
+
+def _append(
+    connection: sqlite3.Connection, handoff_id: str, writer: Client, kind: EntryType, content: str
+) -> Entry:
+    seq = connection.execute(_ADD, (handoff_id, writer, kind, content)).lastrowid
+    assert seq is not None
+    connection.execute(_SET_CURSOR[writer], (seq, handoff_id))
+    connection.execute(_TOUCH, (handoff_id,))
+    (entry,) = _entries(connection, handoff_id, after=seq - 1)
+    return entry
+
+
+# SQLite's own wait polls without a queue, so a busy crowd can starve one waiter past its timeout.
+PATIENCE_S = 60.0
+PAUSE_S = 0.02
+
+
+class Turn(Protocol):
+    """Something that opens a turn at the database."""
+
+    def __call__(self) -> AbstractContextManager[sqlite3.Connection]: ...
+
+
+@contextmanager
+def writing(database: Database, *, patience_s: float = PATIENCE_S) -> Iterator[sqlite3.Connection]:
+    """Run the block as one write, waiting up to *patience_s* for the turn."""
+    with ExitStack() as stack:
+        yield _enter(stack, database.transaction, patience_s)
+
+
+@contextmanager
+def reading(database: Database, *, patience_s: float = PATIENCE_S) -> Iterator[sqlite3.Connection]:
+    """Run the block's queries on one snapshot, waiting up to *patience_s* for it."""
+    with ExitStack() as stack:
+        yield _enter(stack, lambda: _snapshot(database), patience_s)
+
+
+def _enter(stack: ExitStack, turn: Turn, patience_s: float) -> sqlite3.Connection:
+    deadline = time.monotonic() + patience_s
+    while True:
+        try:
+            return stack.enter_context(turn())
+        except StoreError as error:
+            if error.condition != "locked" or time.monotonic() >= deadline:
+                raise
+            # Some refusals come at once, without SQLite's own wait; a pause keeps the crowd from spinning.
+            time.sleep(random.uniform(0.001, PAUSE_S))  # noqa: S311 jitter, no secret
+
+
+@contextmanager
+def _snapshot(database: Database) -> Iterator[sqlite3.Connection]:
+    with database.reading() as connection:
+        connection.execute("begin")
+        try:
+            # The snapshot starts with the first query, not with begin; take it while waiting is possible.
+            connection.execute("select 1 from sqlite_master limit 1").fetchone()
+            yield connection
+        finally:
+            if connection.in_transaction:
+                connection.execute("rollback")

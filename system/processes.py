@@ -1,0 +1,108 @@
+"""Bounded subprocesses: each in a process group of its own, with a deadline, and always reaped."""
+
+import os
+import signal
+import subprocess
+import tempfile
+import threading
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import NamedTuple
+
+from flowd.system.errors import FlowdError
+
+
+def scrubbed_environment() -> dict[str, str]:
+    """Return this process's environment without what belongs to a Claude session."""
+    kept = ("CLAUDE_CONFIG_DIR",)
+    return {
+        name: value for name, value in os.environ.items() if not name.startswith("CLAUDE") or name in kept
+    }
+
+
+OUTPUT_BYTES = 64_000_000
+
+
+class Finished(NamedTuple):
+    """How a program ended, and what it said on either stream."""
+
+    code: int
+    stdout: str
+    stderr: str
+
+
+class OverdueError(FlowdError):
+    """The program did not end in time; its whole group was killed."""
+
+
+_guard = threading.Lock()
+_groups: set[int] = set()
+_no_more = threading.Event()
+
+
+def run_program(command: Sequence[str], *, cwd: str, env: Mapping[str, str], timeout_s: float) -> Finished:
+    """Return how *command* ended; raise OverdueError past the deadline, OSError if it cannot start."""
+    # Files, not pipes: whoever the program leaves behind may keep them open without anybody waiting.
+    with tempfile.TemporaryFile() as stdout, tempfile.TemporaryFile() as stderr:
+        process = _start(command, cwd=cwd, env=env, stdout=stdout.fileno(), stderr=stderr.fileno())
+        try:
+            code = process.wait(timeout_s)
+        except subprocess.TimeoutExpired as error:
+            raise OverdueError(f"{command[0]} did not end within {timeout_s:g} s") from error
+        finally:
+            _end(process)
+        return Finished(code, _said(stdout.fileno()), _said(stderr.fileno()))
+
+
+def running_programs() -> int:
+    """Return how many run right now."""
+    return len(_groups)
+
+
+def end_programs() -> None:
+    """Kill whatever runs and start nothing any more: the process is about to end."""
+    _no_more.set()
+    with _guard:
+        for group in _groups:
+            _kill_group(group)
+
+
+def _start(
+    command: Sequence[str], *, cwd: str, env: Mapping[str, str], stdout: int, stderr: int
+) -> "subprocess.Popen[bytes]":
+    with _guard:
+        if _no_more.is_set():
+            raise InterruptedError("flowd is stopping")
+        process = subprocess.Popen(
+            command,
+            cwd=cwd,
+            env=env,
+            stdin=subprocess.DEVNULL,
+            stdout=stdout,
+            stderr=stderr,
+            start_new_session=True,
+        )
+        _groups.add(process.pid)
+    return process
+
+
+def _end(process: "subprocess.Popen[bytes]") -> None:
+    with _guard:
+        _kill_group(process.pid)
+        _groups.discard(process.pid)
+    process.wait()
+
+
+def _kill_group(group: int) -> None:
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(group, signal.SIGKILL)
+
+
+def _said(descriptor: int) -> str:
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    pieces = []
+    left = OUTPUT_BYTES
+    while left and (piece := os.read(descriptor, min(left, 1 << 20))):
+        pieces.append(piece)
+        left -= len(piece)
+    return b"".join(pieces).decode(errors="replace")

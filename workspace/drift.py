@@ -1,0 +1,58 @@
+"""What has changed in a project since a state was written: branch, commits, files. Starts no git."""
+
+import os
+import time
+from typing import NamedTuple
+
+from flowd.workspace.git import read_branch, reflog
+
+FILES_NAMED = 3
+
+
+class Then(NamedTuple):
+    """What a state said about the project when it was written."""
+
+    branch: str
+    files: tuple[str, ...]
+    at: float
+
+
+def drift(root: str, then: Then) -> list[str]:
+    """Return a sentence for each way in which the project at *root* is no longer as it was *then*."""
+    found = []
+    branch = read_branch(root)
+    if branch and then.branch and branch != then.branch:
+        found.append(f"the branch was {then.branch}, now it is {branch}")
+    commits = commits_since(root, then.at)
+    if commits:
+        found.append(f"{commits} commit{'s' if commits > 1 else ''} since")
+    gone, changed = _files(root, then)
+    if gone:
+        found.append(f"gone: {_named(gone)}")
+    if changed:
+        found.append(f"changed since: {_named(changed)}")
+    return found
+
+
+def commits_since(root: str, moment: float) -> int:
+    """Return how many commits this checkout's reflog has after *moment*, as far back as its tail goes."""
+    return sum(entry.is_commit and entry.at > moment for entry in reflog(root)) if moment else 0
+
+
+def _files(root: str, then: Then) -> tuple[list[str], list[str]]:
+    gone, changed = [], []
+    for name in then.files:
+        try:
+            modified = os.stat(os.path.join(root, name)).st_mtime
+        except OSError:
+            gone.append(name)
+            continue
+        # A state is written a moment after the edit it tells of: give it a minute's grace.
+        if then.at and modified > then.at + 60 and modified <= time.time() + 60:
+            changed.append(name)
+    return gone, changed
+
+
+def _named(files: list[str]) -> str:
+    more = len(files) - FILES_NAMED
+    return ", ".join(files[:FILES_NAMED]) + (f" (+{more} more)" if more > 0 else "")

@@ -1,0 +1,168 @@
+"""What git's own files say about a directory, read without starting git."""
+
+# ruff: noqa: PTH100, PTH112 - os.path answers False where Path raises, as for a folder that may not be entered
+import os
+import signal
+import subprocess
+from pathlib import Path
+from typing import NamedTuple
+
+from flowd.system.files import read_line
+
+_BRANCHES = "refs/heads/"
+# Repositories in the reftable format keep this fixed text in HEAD; the branch stands elsewhere.
+_REFTABLE_PLACEHOLDER = ".invalid"
+_SHORT_SHA = 7
+
+
+class GitPlace(NamedTuple):
+    """Where one checkout keeps its own state, and where its repository lives."""
+
+    directory: str
+    common: str
+    worktree: str
+
+    @property
+    def head(self) -> str:
+        """Path of the HEAD file that names this checkout's branch."""
+        return os.path.join(self.directory, "HEAD")
+
+
+def git_place(checkout: str) -> GitPlace | None:
+    """Return the git directories of the checkout whose top is *checkout*, or None when it is none."""
+    marker = os.path.join(checkout, ".git")
+    if os.path.isdir(marker):
+        directory = os.path.realpath(marker)
+        return GitPlace(directory, directory, "")
+    kind, _, target = read_line(marker).partition(":")
+    if kind != "gitdir" or not target.strip():
+        return None
+    return _linked_place(os.path.realpath(os.path.join(checkout, target.strip())))
+
+
+def enclosing_git_place(path: str, stop_at: frozenset[str] = frozenset()) -> GitPlace | None:
+    """Return the nearest checkout around *path*, never looking into the directories of *stop_at*."""
+    while path not in stop_at:
+        if place := git_place(path):
+            return place
+        parent = os.path.dirname(path)
+        if parent == path:
+            break
+        path = parent
+    return None
+
+
+def read_branch(root: str | os.PathLike[str]) -> str:
+    """Return the branch checked out at *root*, a short commit id when detached, or ``""``."""
+    place = enclosing_git_place(os.path.abspath(root))
+    return _branch_of(read_line(place.head)) if place else ""
+
+
+def _linked_place(directory: str) -> GitPlace:
+    common = read_line(os.path.join(directory, "commondir"))
+    if not common:
+        # A submodule: its directory below .git/modules is a whole repository.
+        return GitPlace(directory, directory, "")
+    return GitPlace(directory, os.path.realpath(os.path.join(directory, common)), os.path.basename(directory))
+
+
+def _branch_of(head: str) -> str:
+    kind, _, reference = head.partition(":")
+    if kind == "ref":
+        name = reference.strip().removeprefix(_BRANCHES)
+        return name if name != _REFTABLE_PLACEHOLDER and name.isprintable() else ""
+    is_commit = len(head) in (40, 64) and all(letter in "0123456789abcdef" for letter in head)
+    return head[:_SHORT_SHA] if is_commit else ""
+
+
+TAIL_BYTES = 64 << 10
+SHORT_SHA = 7
+_OF_COMMITS = (b"commit", b"merge", b"pull", b"cherry-pick", b"revert")
+
+
+class Entry(NamedTuple):
+    """One movement of HEAD."""
+
+    commit: str
+    at: int
+    is_commit: bool
+    subject: str
+
+
+def reflog(root: str) -> list[Entry]:
+    """Return the movements of the checkout around *root*, oldest first, as far back as the tail goes."""
+    place = enclosing_git_place(root)
+    if place is None:
+        return []
+    try:
+        with open(os.path.join(place.directory, "logs", "HEAD"), "rb") as file:
+            file.seek(max(0, os.fstat(file.fileno()).st_size - TAIL_BYTES))
+            lines = file.read().split(b"\n")
+    except OSError:
+        return []
+    return [entry for line in lines if (entry := _entry(line)) is not None]
+
+
+def commits_between(root: str, start: float, end: float, most: int) -> list[str]:
+    """Return the subjects of the latest *most* commits from *start* to *end*, oldest first."""
+    found = [entry.subject for entry in reflog(root) if entry.is_commit and start <= entry.at <= end]
+    return [subject for subject in found if subject][-most:]
+
+
+def head_commit(root: str) -> str:
+    """Return the short id of the commit that is checked out, or ``""`` when the reflog does not say."""
+    entries = reflog(root)
+    return entries[-1].commit[:SHORT_SHA] if entries else ""
+
+
+def _entry(line: bytes) -> Entry | None:
+    who, _, action = line.partition(b"\t")
+    words = who.split(b" ", 2)
+    try:
+        at = int(who.rsplit(b" ", 2)[1])
+        commit = words[1].decode("ascii")
+    except (IndexError, ValueError):
+        return None
+    subject = action.partition(b": ")[2].decode("utf-8", "replace").strip()
+    return Entry(commit, at, action.startswith(_OF_COMMITS), subject if action.startswith(b"commit") else "")
+
+
+DEADLINE_S = 3.0
+MOST_FILES = 40
+# A repository may name a program for fsmonitor; asking what changed must not run it.
+STATUS = ("git", "-c", "core.fsmonitor=false", "status", "--porcelain=v1", "-z", "--no-renames", "--", ".")
+
+
+def uncommitted_files(root: str) -> list[str]:
+    """Return the files with uncommitted changes, relative to *root*; none without git or in no repository."""
+    here = Path(root)
+    top = next((place for place in (here, *here.parents) if git_place(str(place))), None)
+    if top is None:
+        return []
+    names = [os.fsdecode(entry[3:]) for entry in _status(root).split(b"\0") if len(entry) > 3]
+    # git names them from the top of the repository, which the project may lie below.
+    inside = [os.path.relpath(top / name, root) + "/" * name.endswith("/") for name in names]
+    return [name for name in inside if name.isprintable()][:MOST_FILES]
+
+
+def _status(root: str) -> bytes:
+    """Return what git prints, or nothing when there is no git, it fails, or it takes too long."""
+    try:
+        process = subprocess.Popen(
+            STATUS,
+            cwd=root,
+            env={**os.environ, "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0"},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+    except OSError:
+        return b""
+    try:
+        said, _ = process.communicate(timeout=DEADLINE_S)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+        return b""
+    return said if process.returncode == 0 else b""
