@@ -11,31 +11,31 @@ import msgspec
 from flowd.actions.context import open_store
 from flowd.config.paths import resolve_paths
 from flowd.config.settings import Settings, load_settings
-from flowd.handoff.briefing import Level, Told, render, with_more
+from flowd.handoff.briefing import Briefing, Level, render, with_more
 from flowd.handoff.errors import HandoffError
 from flowd.handoff.yaml.storage import Folder, read_file
-from flowd.model.facts import Fact, HandoffTaken, Injected
+from flowd.model.facts import Fact, HandoffIndexed, Injected
 from flowd.model.hook_input import HookInput, hook_input
 from flowd.model.session import SessionState, latest_activity, phase_of
 from flowd.store.database import Database
 from flowd.store.documents import latest_of_project, of_project, open_escalations
-from flowd.store.handoff_yaml_state import ShownHandoffs
+from flowd.store.handoff_yaml_state import HandoffYamlStates
 from flowd.store.journal import Journal
 from flowd.store.knowledge.context import session_context
-from flowd.store.user_fields import Said, foreign_words, is_trusted, words_of
+from flowd.store.user_fields import UserFields, is_trusted, untrusted_fields, user_fields
 from flowd.system.times import age
 from flowd.workspace.clients import gone_sessions
-from flowd.workspace.drift import Then, drift
+from flowd.workspace.drift import RecordedState, drift
 from flowd.workspace.git import read_branch
 from flowd.workspace.project import FOLDER, Project, resolve_project
 
 STATES_LOOKED_AT = 20
 SAME_START_S = 10.0
 OTHERS_SHOWN = 4
-LEAST_ROOM_BYTES = 200
+MIN_ROOM_BYTES = 200
 
 
-class Asked(NamedTuple):
+class BriefingRequest(NamedTuple):
     """Who asks to be told, and how much may be said."""
 
     cwd: str
@@ -48,9 +48,9 @@ class Asked(NamedTuple):
     gone: frozenset[str] = frozenset()
 
 
-def asked_by(hook: HookInput, settings: Settings) -> Asked:
+def request_from_hook(hook: HookInput, settings: Settings) -> BriefingRequest:
     """Return what the hook of a starting session asks for."""
-    return Asked(
+    return BriefingRequest(
         cwd=hook.cwd,
         session_id=hook.session_id,
         source=hook.source,
@@ -68,14 +68,14 @@ class Injection(NamedTuple):
     project: str = ""
 
 
-def compose(database: Database, asked: Asked) -> Injection:
+def compose(database: Database, asked: BriefingRequest) -> Injection:
     """Return what the asking session should know; an empty text when there is nothing to tell."""
     project = resolve_project(asked.cwd) if asked.cwd else None
     if project is None:
         return Injection("")
     journal = Journal(database)
     states = journal.states_of(project.root, project.repository, STATES_LOOKED_AT)
-    said, said_at = words_of(journal, project.root)
+    said, said_at = user_fields(journal, project.root)
     present, warning = _trusted_file(journal, database, project.root, said)
     state = _chosen(states, asked, said_at)
     latest = latest_of_project(journal, project.root)
@@ -92,19 +92,19 @@ def compose(database: Database, asked: Asked) -> Injection:
     return Injection(_with_knowledge(database, project.root, text, asked), warning, project.root)
 
 
-def _named(latest: HandoffTaken | None) -> str:
+def _named(latest: HandoffIndexed | None) -> str:
     return f"{latest.path} ({age(latest.modified_ns / 1e9)}): {latest.purpose}" if latest else ""
 
 
-def _with_knowledge(database: Database, root: str, text: str, asked: Asked) -> str:
+def _with_knowledge(database: Database, root: str, text: str, asked: BriefingRequest) -> str:
     """Return *text* with what earlier tasks handed on, as far as the budget reaches."""
     room = asked.budget_bytes - len(text.encode()) - 1
-    if room < LEAST_ROOM_BYTES:
+    if room < MIN_ROOM_BYTES:
         return text
     return with_more(text, session_context(database, root, room).strip("\n"))
 
 
-def once(database: Database, asked: Asked, injection: Injection) -> bool:
+def record_injection(database: Database, asked: BriefingRequest, injection: Injection) -> bool:
     """Record that *injection* is being told; False when the same start was told a moment ago."""
     journal = Journal(database)
     now = time.time()
@@ -135,7 +135,7 @@ def hook_output(injection: Injection) -> str:
 
 
 def _trusted_file(
-    journal: Journal, database: Database, root: str, said: Said
+    journal: Journal, database: Database, root: str, said: UserFields
 ) -> tuple[Mapping[str, Any], str]:
     """Return handoff.yaml as far as it may be told, and a warning when some of it may not."""
     if not os.path.lexists(os.path.join(root, FOLDER)):
@@ -145,8 +145,8 @@ def _trusted_file(
             present = read_file(folder).mapping or {}
     except HandoffError as error:
         return {}, f"flowd: this project's .flow-guardian/handoff.yaml is not told to Claude: {error}"
-    shown = ShownHandoffs(database).get(root)
-    foreign = foreign_words(present, shown, said)
+    shown = HandoffYamlStates(database).get(root)
+    foreign = untrusted_fields(present, shown, said)
     if is_trusted(journal, root, shown, foreign):
         return {field: present[field] for field in foreign}, ""
     return {}, (
@@ -155,7 +155,7 @@ def _trusted_file(
     )
 
 
-def _chosen(states: list[SessionState], asked: Asked, said_at: float) -> SessionState | None:
+def _chosen(states: list[SessionState], asked: BriefingRequest, said_at: float) -> SessionState | None:
     """Return whose state the session needs: its own after a compaction, else the latest other one's."""
     worth = [state for state in states if state.goal or state.now or state.files]
     own = next((state for state in worth if state.session_id == asked.session_id), None)
@@ -167,7 +167,7 @@ def _chosen(states: list[SessionState], asked: Asked, said_at: float) -> Session
     return other
 
 
-def _knows_it_all(states: list[SessionState], asked: Asked, said_at: float) -> bool:
+def _knows_it_all(states: list[SessionState], asked: BriefingRequest, said_at: float) -> bool:
     """Say whether a resumed session, whose conversation is all there, has missed nothing since."""
     own = next((state for state in states if state.session_id == asked.session_id), None)
     if own is None or asked.source != "resume":
@@ -177,7 +177,7 @@ def _knows_it_all(states: list[SessionState], asked: Asked, said_at: float) -> b
     return own.last_activity_at >= max([said_at, *others])
 
 
-def _person(present: Mapping[str, Any], said: Said) -> dict[str, str]:
+def _person(present: Mapping[str, Any], said: UserFields) -> dict[str, str]:
     words = {field: value for field, value in said.items() if isinstance(value, str) and value}
     return words | {field: str(value) for field, value in present.items()}
 
@@ -188,13 +188,13 @@ def _told(
     person: dict[str, str],
     said_at: float,
     others: tuple[str, ...],
-) -> Told:
+) -> Briefing:
     state = state or SessionState(session_id="", last_activity_at=said_at)
     at = max(latest_activity(state), said_at)
     if said_at < latest_activity(state):
         person = {field: value for field, value in person.items() if field != "now"}
-    then = Then(state.branch, state.files[:20], at)
-    return Told(
+    then = RecordedState(state.branch, state.files[:20], at)
+    return Briefing(
         project=project.root,
         session=state.session_id,
         age=age(at),
@@ -215,7 +215,9 @@ def _told(
     )
 
 
-def _others(states: list[SessionState], chosen: SessionState | None, asked: Asked) -> tuple[str, ...]:
+def _others(
+    states: list[SessionState], chosen: SessionState | None, asked: BriefingRequest
+) -> tuple[str, ...]:
     told = {asked.session_id, chosen.session_id if chosen else ""}
     lines = [
         f"{state.session_id[:8]} on {state.branch or 'no branch'}: {state.now or state.goal}"
@@ -231,8 +233,8 @@ def session_start_output(raw: Mapping[str, Any]) -> str:
     hook = hook_input(raw)
     settings = load_settings(resolve_paths().config_file).settings
     database = open_store()
-    asked = asked_by(hook, settings)
+    asked = request_from_hook(hook, settings)
     injection = compose(database, asked)
-    if injection.text and not once(database, asked, injection):
+    if injection.text and not record_injection(database, asked, injection):
         return ""
     return hook_output(injection)

@@ -2,15 +2,15 @@
 
 import os
 
-from flowd.actions.project_handoffs import Here
-from flowd.handoff.markdown.directory import handoff_files, look_at
-from flowd.handoff.markdown.index import Shelved, shelve
+from flowd.actions.project_handoffs import ProjectHandoffs
+from flowd.handoff.markdown.directory import handoff_files, stat_handoff
+from flowd.handoff.markdown.index import ParsedHandoff, parse_file
 from flowd.system.errors import FlowdError
 
 INDEX = "index.md"
 
 
-def find_handoff(here: Here, word: str | None) -> Shelved:
+def find_handoff(here: ProjectHandoffs, word: str | None) -> ParsedHandoff:
     """Return the handoff that *word* names, the project's newest without one; raise when there is none."""
     if not word:
         if here.shelf:
@@ -24,12 +24,12 @@ def find_handoff(here: Here, word: str | None) -> Shelved:
     return found
 
 
-def _file(word: str) -> Shelved | None:
-    filed = look_at(os.path.abspath(os.path.expanduser(word)))  # noqa: PTH100, PTH111 strings are wanted
-    return shelve(filed) if filed else None
+def _file(word: str) -> ParsedHandoff | None:
+    filed = stat_handoff(os.path.abspath(os.path.expanduser(word)))  # noqa: PTH100, PTH111 strings are wanted
+    return parse_file(filed) if filed else None
 
 
-def _named(shelf: list[Shelved], word: str) -> Shelved | None:
+def _named(shelf: list[ParsedHandoff], word: str) -> ParsedHandoff | None:
     return next(
         (
             shelved
@@ -41,10 +41,10 @@ def _named(shelf: list[Shelved], word: str) -> Shelved | None:
     )
 
 
-def _of_track(root: str, word: str) -> Shelved | None:
+def _of_track(root: str, word: str) -> ParsedHandoff | None:
     folder = os.path.join(root, "conductor", "handoffs")
     directory = os.path.join(folder, word)
     if os.path.dirname(os.path.realpath(directory)) != os.path.realpath(folder):
         return None
     files = [filed for filed in handoff_files(directory) if os.path.basename(filed.path) != INDEX]
-    return shelve(files[0]) if files else None
+    return parse_file(files[0]) if files else None

@@ -7,7 +7,7 @@ import msgspec
 from flowd.actions.context import open_store
 from flowd.handoff.yaml.document import Handoff, is_absent
 from flowd.handoff.yaml.merge import merge_into_file
-from flowd.store.handoff_yaml_state import ShownHandoffs, folder_identity
+from flowd.store.handoff_yaml_state import HandoffYamlStates, folder_identity
 from flowd.store.user_fields import GUARDED
 from flowd.system.errors import StoreError
 from flowd.system.times import utc_now
@@ -44,7 +44,7 @@ def _found(root: Path) -> Handoff:
 def _claim(root: Path, fillings: Handoff, folder: str = "") -> None:
     """Note these values, and the folder when it is new, as flowd's own: strangers' are not believed."""
     try:
-        handoffs = ShownHandoffs(open_store())
+        handoffs = HandoffYamlStates(open_store())
         shown = handoffs.get(str(root))
         ours = {field: str(fillings[field]) for field in GUARDED if field in fillings}
         written = {

@@ -9,7 +9,7 @@ from functools import partial
 
 from bench import catch_up, extraction, hooks, knowledge, latency, live_sessions, resting, status_round_trip
 from bench.table import Row, render
-from flowd.system.progress import Progress
+from flowd.system.progress import ProgressBar
 
 Measure = Callable[..., list[Row]]
 
@@ -28,7 +28,7 @@ GROUPS: dict[str, Measure] = {
 def main() -> int:
     """Measure what was asked for and print the table; 1 when a goal is missed."""
     arguments = _arguments()
-    progress, rows, started = Progress(), [], time.monotonic()
+    progress, rows, started = ProgressBar(), [], time.monotonic()
     try:
         for name in arguments.only or GROUPS:
             rows += GROUPS[name](progress, quick=arguments.quick)

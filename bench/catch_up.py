@@ -12,7 +12,7 @@ from bench.measure import peak_mb, run_measured, spread
 from bench.table import Row
 from bench.transcripts import conversation, lay_out
 from bench.world import World
-from flowd.system.progress import Progress
+from flowd.system.progress import ProgressBar
 
 MEGABYTES, QUICK_MEGABYTES = 300, 60
 ROUNDS, QUICK_ROUNDS = 3, 2
@@ -71,7 +71,7 @@ class Samples:
         return found
 
 
-def rows(progress: Progress, *, quick: bool) -> list[Row]:
+def rows(progress: ProgressBar, *, quick: bool) -> list[Row]:
     """Read everything several times: floor, flowd and, where it can be had, ccusage in turns."""
     samples = Samples()
     rounds = QUICK_ROUNDS if quick else ROUNDS
@@ -132,7 +132,7 @@ def _forget(world: World) -> None:
     )
 
 
-def _install_peer(directory: Path, progress: Progress) -> Path | None:
+def _install_peer(directory: Path, progress: ProgressBar) -> Path | None:
     """Install ccusage from npm; None without npm, without network, or when it does not run here."""
     npm = shutil.which("npm")
     if npm is None:

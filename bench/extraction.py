@@ -11,10 +11,10 @@ import msgspec
 from bench.measure import spread
 from bench.table import Row, ratio_row, render
 from bench.transcripts import conversation
-from flowd.extractors.transcript.protocol import Place
+from flowd.extractors.transcript.protocol import ProjectPlace
 from flowd.extractors.transcript.records import Decoded, decode_lines
 from flowd.extractors.transcript.session import SessionMemory
-from flowd.system.progress import Progress
+from flowd.system.progress import ProgressBar
 
 ROUNDS, QUICK_ROUNDS = 15, 5
 SESSIONS, SESSION_BYTES = 12, 1_000_000
@@ -25,7 +25,7 @@ PLAIN = "msgspec.json.decode of the same lines into plain objects"
 _plain = msgspec.json.Decoder()
 
 
-def rows(progress: Progress, *, quick: bool = False) -> list[Row]:
+def rows(progress: ProgressBar, *, quick: bool = False) -> list[Row]:
     """Return what extraction adds, beside both ways to decode made-up transcripts."""
     progress.step("extraction", 0, 1)
     chance = random.Random(4)
@@ -54,7 +54,7 @@ def _round(transcripts: Sequence[bytes]) -> tuple[float, float, float, float]:
         middle = time.process_time()
         memory = _fed(decoded)
         end = time.process_time()
-        memory.state("session", Place())
+        memory.state("session", ProjectPlace())
         memory.saved()
         after = time.process_time()
         _decode_plainly(data)
@@ -79,4 +79,4 @@ def _decode_plainly(data: bytes) -> None:
 
 if __name__ == "__main__":
     files = [Path(name).read_bytes() for name in sys.argv[1:]]
-    print(render(measured(files, ROUNDS) if files else rows(Progress())))
+    print(render(measured(files, ROUNDS) if files else rows(ProgressBar())))

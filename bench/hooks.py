@@ -11,7 +11,7 @@ from bench.table import Row, limit_row, ratio_row
 from bench.transcripts import Laid, conversation, lay_out
 from bench.world import World
 from flowd.hooks.command import hook_program
-from flowd.system.progress import Progress
+from flowd.system.progress import ProgressBar
 
 ROUNDS, QUICK_ROUNDS = 50, 20
 TRANSCRIPT_BYTES = 200_000
@@ -20,7 +20,7 @@ GOALS = {"PreCompact": 1.0, "Stop": 1.0}
 BUDGETS_MS = {"SessionStart": 1000.0, "PreCompact": 300.0}
 
 
-def rows(progress: Progress, *, quick: bool) -> list[Row]:
+def rows(progress: ProgressBar, *, quick: bool) -> list[Row]:
     """Measure with the daemon up, against the floor; then without it, against the budget."""
     rounds = QUICK_ROUNDS if quick else ROUNDS
     with World() as world:
@@ -33,7 +33,7 @@ def rows(progress: Progress, *, quick: bool) -> list[Row]:
         return beside + [_within_budget(world, laid, event, progress, rounds) for event in BUDGETS_MS]
 
 
-def _beside_floor(world: World, laid: Laid, event: str, progress: Progress, rounds: int) -> Row:
+def _beside_floor(world: World, laid: Laid, event: str, progress: ProgressBar, rounds: int) -> Row:
     hooks, floors = [], []
     for number in range(rounds):
         progress.step(f"hook {event}", number, rounds)
@@ -42,7 +42,7 @@ def _beside_floor(world: World, laid: Laid, event: str, progress: Progress, roun
     return ratio_row(f"hook {event}", "ms", spread(hooks), spread(floors), FLOOR, GOALS[event])
 
 
-def _within_budget(world: World, laid: Laid, event: str, progress: Progress, rounds: int) -> Row:
+def _within_budget(world: World, laid: Laid, event: str, progress: ProgressBar, rounds: int) -> Row:
     samples = []
     for number in range(rounds):
         progress.step("hook, no daemon", number, rounds)

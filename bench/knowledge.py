@@ -9,13 +9,13 @@ from pathlib import Path
 from bench.measure import spread
 from bench.table import Row, limit_row
 from flowd.handoff.block.find import blocks_in_markdown
-from flowd.model.block import Block, FoundBlock, Gotcha, Level, Pattern, Task, digest, stable_id
+from flowd.model.block import FoundBlock, Gotcha, HandoffBlock, Level, Pattern, TaskRef, digest, stable_id
 from flowd.store.database import Database
 from flowd.store.knowledge.blocks import keep_block
 from flowd.store.knowledge.graph import Provenance
-from flowd.store.knowledge.search import Query, search
+from flowd.store.knowledge.search import NodeQuery, search
 from flowd.store.migrations import migrate
-from flowd.system.progress import Progress
+from flowd.system.progress import ProgressBar
 
 NODES, QUICK_NODES = 100_000, 20_000
 PER_BLOCK = 10
@@ -35,17 +35,17 @@ HOSTILE = {
     "1 MB of prose": "## Handoff\n" + "the outcome: of `this` # and that\n" * 29_000,
 }
 QUERIES = {
-    "one rare word": Query(words="zuzuvor"),
-    "a word of every node": Query(words="queue"),
-    "the start of many words": Query(words="be"),
-    "three words": Query(words="queue slow bend"),
-    "a word in one project": Query(words="queue", project="/project/7"),
-    "a word, type and severity": Query(words="queue", type="gotcha", severity="high"),
-    "a tag": Query(tag="tag-3"),
+    "one rare word": NodeQuery(words="zuzuvor"),
+    "a word of every node": NodeQuery(words="queue"),
+    "the start of many words": NodeQuery(words="be"),
+    "three words": NodeQuery(words="queue slow bend"),
+    "a word in one project": NodeQuery(words="queue", project="/project/7"),
+    "a word, type and severity": NodeQuery(words="queue", type="gotcha", severity="high"),
+    "a tag": NodeQuery(tag="tag-3"),
 }
 
 
-def rows(progress: Progress, *, quick: bool = False) -> list[Row]:
+def rows(progress: ProgressBar, *, quick: bool = False) -> list[Row]:
     """Return the figures of finding, inserting, growing and searching."""
     nodes = QUICK_NODES if quick else NODES
     with tempfile.TemporaryDirectory() as folder:
@@ -58,7 +58,7 @@ def rows(progress: Progress, *, quick: bool = False) -> list[Row]:
             database.close()
 
 
-def _finding(progress: Progress) -> list[Row]:
+def _finding(progress: ProgressBar) -> list[Row]:
     found = []
     for done, (name, text) in enumerate(HOSTILE.items()):
         progress.step("hostile files", done, len(HOSTILE))
@@ -67,7 +67,7 @@ def _finding(progress: Progress) -> list[Row]:
     return found
 
 
-def _growing(database: Database, path: Path, nodes: int, progress: Progress) -> list[Row]:
+def _growing(database: Database, path: Path, nodes: int, progress: ProgressBar) -> list[Row]:
     chance = random.Random(8)
     grown = []
     blocks = nodes // PER_BLOCK
@@ -104,8 +104,8 @@ def _insert(database: Database, chance: random.Random, number: int) -> float:
     place = Provenance(
         project=f"/project/{number % PROJECTS}", session_id="s", file=f"tasks/{number}.md", at=number
     )
-    if database.log_is_long:  # the daemon does it beside the work as well
-        database.fold_log()
+    if database.wal_is_large:  # the daemon does it beside the work as well
+        database.checkpoint_wal()
     return _timed(lambda: keep_block(database, found, place))
 
 
@@ -113,7 +113,7 @@ def _found(chance: random.Random, number: int) -> FoundBlock:
     severities: tuple[Level, ...] = ("high", "low")
     patterns = [_sentence(chance) for _ in range(PER_BLOCK // 2)]
     gotchas = [_sentence(chance) for _ in range(PER_BLOCK // 2 - 1)]
-    block = Block(
+    block = HandoffBlock(
         outcome="completed",
         patterns_discovered=tuple(
             Pattern(id=stable_id("pattern", text), pattern=text, applies_to=(f"tag-{chance.randrange(300)}",))
@@ -126,7 +126,7 @@ def _found(chance: random.Random, number: int) -> FoundBlock:
             for text in gotchas
         ),
     )
-    task = Task(id=str(number), name="Bench")
+    task = TaskRef(id=str(number), name="Bench")
     return FoundBlock(line=1, digest=digest(str(number)), block=block, task=task)
 
 

@@ -14,7 +14,7 @@ from bench.measure import Spread, spread
 from bench.table import Row, limit_row, ratio_row
 from bench.transcripts import Laid, conversation, lay_out, line, made_out_to
 from bench.world import World
-from flowd.system.progress import Progress
+from flowd.system.progress import ProgressBar
 
 PROJECTS = 100
 ROUNDS, QUICK_ROUNDS = 400, 120
@@ -80,7 +80,7 @@ class Samples:
         self.store: list[float] = []
 
 
-def rows(progress: Progress, *, quick: bool) -> list[Row]:
+def rows(progress: ProgressBar, *, quick: bool) -> list[Row]:
     """Measure, floor and flowd in turns."""
     with World() as world:
         laid = _world_at_rest(world)
@@ -107,7 +107,7 @@ def _world_at_rest(world: World) -> list[Laid]:
     return laid
 
 
-def _measure(world: World, laid: list[Laid], progress: Progress, rounds: int) -> Samples:
+def _measure(world: World, laid: list[Laid], progress: ProgressBar, rounds: int) -> Samples:
     samples, chance = Samples(), random.Random(2)
     size = (laid[0].project / ".flow-guardian" / "handoff.yaml").stat().st_size
     floor = Floor(world, size)

@@ -10,7 +10,7 @@ from bench.measure import spread, usage_of
 from bench.table import Row, ratio_row
 from bench.transcripts import Laid, conversation, lay_out, line, made_out_to
 from bench.world import World
-from flowd.system.progress import Progress
+from flowd.system.progress import ProgressBar
 
 SESSIONS, LINES_A_SECOND = 200, 20
 WINDOW_S, QUICK_WINDOW_S = 5, 3
@@ -40,7 +40,7 @@ while True:
 """
 
 
-def rows(progress: Progress, *, quick: bool) -> list[Row]:
+def rows(progress: ProgressBar, *, quick: bool) -> list[Row]:
     """Let the same lines be written where flowd reads and where the floor reads, in turns."""
     rounds, window_s = (QUICK_ROUNDS, QUICK_WINDOW_S) if quick else (ROUNDS, WINDOW_S)
     flowd, floor = [], []

@@ -9,7 +9,7 @@ from bench.measure import Spread, rss_mb, spread, usage_of, uss_mb
 from bench.table import Row, limit_row, ratio_row
 from bench.transcripts import conversation, folder_of, made_out_to, make_project, session_name, set_age
 from bench.world import World
-from flowd.system.progress import Progress
+from flowd.system.progress import ProgressBar
 
 PROJECTS, SESSIONS, WITH_SUBAGENT = 200, 48, 2
 IDLE_S, QUICK_IDLE_S = 20, 8
@@ -19,7 +19,7 @@ DAY_S = 86_400
 FIND = "find projects -name '*.jsonl' -printf '%s %T@ %p\\n', the whole process"
 
 
-def rows(progress: Progress, *, quick: bool) -> list[Row]:
+def rows(progress: ProgressBar, *, quick: bool) -> list[Row]:
     """Have 10,000 transcripts read once, then start again and again beside ``find``, then rest."""
     with World() as world:
         size = _fill(world, progress)
@@ -53,7 +53,7 @@ class Starts:
         ]
 
 
-def _fill(world: World, progress: Progress) -> int:
+def _fill(world: World, progress: ProgressBar) -> int:
     """Lay out 200 projects with 48 sessions each, two of them with a subagent: 1,000 directories."""
     chance = random.Random(4)
     templates = [conversation(chance, 3000) for _ in range(20)]
@@ -77,7 +77,7 @@ def _fill(world: World, progress: Progress) -> int:
     return total
 
 
-def _starts(world: World, progress: Progress, rounds: int) -> Starts:
+def _starts(world: World, progress: ProgressBar, rounds: int) -> Starts:
     starts = Starts()
     for number in range(rounds):
         progress.step("starting", number, rounds)
@@ -108,7 +108,7 @@ def _scan_ms(world: World) -> float:
     return float(scan_s) * 1000
 
 
-def _at_rest(world: World, progress: Progress, seconds: int, after_reading: float) -> list[Row]:
+def _at_rest(world: World, progress: ProgressBar, seconds: int, after_reading: float) -> list[Row]:
     time.sleep(2.0)
     scan_s = world.status()["reconcile_s"]
     before, started = usage_of(world.pid), time.monotonic()

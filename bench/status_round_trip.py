@@ -12,7 +12,7 @@ from bench.measure import Spread, spread
 from bench.table import Row, limit_row, ratio_row
 from bench.transcripts import conversation, lay_out
 from bench.world import World
-from flowd.system.progress import Progress
+from flowd.system.progress import ProgressBar
 
 SESSIONS = 60
 ROUNDS, QUICK_ROUNDS = 2000, 500
@@ -37,7 +37,7 @@ while True:
 """
 
 
-def rows(progress: Progress, *, quick: bool) -> list[Row]:
+def rows(progress: ProgressBar, *, quick: bool) -> list[Row]:
     """Measure at rest against the floor, then during a catch-up."""
     with World() as world:
         laid = lay_out(
@@ -58,7 +58,7 @@ def _templates(count: int, size: int) -> list[bytes]:
     return [conversation(chance, size) for _ in range(count)]
 
 
-def _at_rest(world: World, progress: Progress, rounds: int) -> tuple[Spread, Spread]:
+def _at_rest(world: World, progress: ProgressBar, rounds: int) -> tuple[Spread, Spread]:
     size = len(_exchange(world.socket))
     address = world.root / "run" / "floor.sock"
     server = subprocess.Popen(
@@ -78,7 +78,7 @@ def _at_rest(world: World, progress: Progress, rounds: int) -> tuple[Spread, Spr
     return spread(flowd), spread(floor)
 
 
-def _catching_up(progress: Progress, megabytes: int) -> Spread:
+def _catching_up(progress: ProgressBar, megabytes: int) -> Spread:
     """Ask again and again from the first byte of a catch-up to its last."""
     with World() as world:
         world.start()

@@ -39,7 +39,7 @@ class Addresses:
         return only_a_name and parts.hostname in self._names
 
 
-class Bucket:
+class TokenBucket:
     """Holds a minute's worth of requests and refills evenly."""
 
     def __init__(self, per_minute: int, clock: Callable[[], float] = time.monotonic) -> None:
@@ -65,7 +65,7 @@ OPEN_PATHS = frozenset({"/healthz"})
 log = logging.getLogger("flowd.bridge")
 
 
-class RefusedError(Exception):
+class RequestRefusedError(Exception):
     """A request that is not let through."""
 
     def __init__(self, status: int, why: str, headers: dict[str, str] | None = None) -> None:
@@ -81,16 +81,16 @@ class Guard:
         self._app = app
         self._token = token.encode()
         self._addresses = addresses
-        self._owner = Bucket(per_minute)
+        self._owner = TokenBucket(per_minute)
         # Strangers have a bucket of their own: they cannot use up the owner's.
-        self._strangers = Bucket(per_minute)
+        self._strangers = TokenBucket(per_minute)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a refused request, pass on any other."""
         if scope["type"] == "http":
             try:
                 self._check(scope)
-            except RefusedError as refusal:
+            except RequestRefusedError as refusal:
                 return await _answer(refusal, scope, receive, send)
         return await self._app(scope, receive, send)
 
@@ -98,14 +98,14 @@ class Guard:
         known = self._knows(_only(scope, b"authorization") or "")
         wait_s = (self._owner if known else self._strangers).take()
         if wait_s:
-            raise RefusedError(429, "too many requests", {"Retry-After": str(math.ceil(wait_s))})
+            raise RequestRefusedError(429, "too many requests", {"Retry-After": str(math.ceil(wait_s))})
         if not self._addresses.is_host(_only(scope, b"host") or ""):
-            raise RefusedError(421, "Host is not a name of this server; see flowd serve --allow-host")
+            raise RequestRefusedError(421, "Host is not a name of this server; see flowd serve --allow-host")
         origin = _only(scope, b"origin")
         if origin is not None and not self._addresses.is_origin(origin):
-            raise RefusedError(403, "Origin is not allowed; see flowd serve --allow-host")
+            raise RequestRefusedError(403, "Origin is not allowed; see flowd serve --allow-host")
         if not known and scope["path"] not in OPEN_PATHS:
-            raise RefusedError(
+            raise RequestRefusedError(
                 401,
                 "a valid bearer token is needed; flowd serve --show-token prints it",
                 {"WWW-Authenticate": 'Bearer realm="flowd"'},
@@ -116,7 +116,7 @@ class Guard:
         return scheme.lower() == "bearer" and hmac.compare_digest(given.strip().encode(), self._token)
 
 
-async def _answer(refusal: RefusedError, scope: Scope, receive: Receive, send: Send) -> None:
+async def _answer(refusal: RequestRefusedError, scope: Scope, receive: Receive, send: Send) -> None:
     # A flood must not become a flood of log lines.
     if refusal.status != 429:
         log.warning("refused status=%d why=%r", refusal.status, str(refusal))

@@ -23,7 +23,7 @@ from flowd.store import schema
 from flowd.store.threads.threads import Threads
 from flowd.system.errors import FlowdError, StoreError
 
-MOST_CONNECTIONS = 200
+MAX_CONNECTIONS = 200
 GRACE_S = 1
 
 
@@ -57,7 +57,7 @@ class WebServer(uvicorn.Server):
                 date_header=False,
                 proxy_headers=False,
                 ws="none",
-                limit_concurrency=MOST_CONNECTIONS,
+                limit_concurrency=MAX_CONNECTIONS,
                 timeout_graceful_shutdown=GRACE_S,
             )
         )
@@ -102,8 +102,8 @@ def _cannot_listen(host: str, port: int, error: OSError) -> FlowdError:
 
 PATH = "/mcp"
 # JSON may write each byte of a 1 MB entry as six (a control character as \u0001).
-LARGEST_REQUEST_BYTES = 8 * 1024 * 1024
-MOST_SESSIONS = 1000
+MAX_REQUEST_BYTES = 8 * 1024 * 1024
+MAX_SESSIONS = 1000
 
 log = logging.getLogger("flowd.bridge")
 
@@ -128,8 +128,8 @@ def make_app(server: ThreadServer, options: HttpOptions) -> ASGIApp:
     """Return the guarded application."""
     app = server.protocol.streamable_http_app(
         streamable_http_path=PATH,
-        max_request_body_size=LARGEST_REQUEST_BYTES,
-        max_sessions=MOST_SESSIONS,
+        max_request_body_size=MAX_REQUEST_BYTES,
+        max_sessions=MAX_SESSIONS,
         # The guard has checked Host and Origin already, and knows the names that the person allowed.
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
         custom_starlette_routes=[Route("/healthz", _healthz(server))],

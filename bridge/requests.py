@@ -5,21 +5,21 @@ import msgspec
 from flowd.store.threads.records import (
     CLIENTS,
     ENTRY_TYPES,
-    Added,
     Client,
-    Closed,
-    Created,
+    EntryAdded,
     EntryType,
-    Marked,
-    Retrieved,
+    ThreadClosed,
+    ThreadCreated,
     ThreadError,
+    ThreadMarked,
+    ThreadRetrieved,
 )
 from flowd.store.threads.threads import Threads
 
-Result = Created | Retrieved | Added | Marked | Closed
+Result = ThreadCreated | ThreadRetrieved | EntryAdded | ThreadMarked | ThreadClosed
 
 
-class Create(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class CreateRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The parameters of create_handoff."""
 
     title: str
@@ -37,7 +37,7 @@ class Create(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         )
 
 
-class Get(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class GetRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The parameters of get_handoff."""
 
     id: str
@@ -48,7 +48,7 @@ class Get(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return threads.get(handoff_id=self.id, client=self.as_client or "chat")
 
 
-class Add(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class AddRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The parameters of add_to_handoff."""
 
     id: str
@@ -66,7 +66,7 @@ class Add(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         )
 
 
-class MarkRead(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class MarkReadRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The parameters of mark_handoff_read."""
 
     id: str
@@ -77,7 +77,7 @@ class MarkRead(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return threads.mark_read(handoff_id=self.id, client=self.as_client or "chat")
 
 
-class Close(msgspec.Struct, frozen=True):
+class CloseRequest(msgspec.Struct, frozen=True):
     """The parameters of close_handoff; as_client, which Code is told to send always, is let pass."""
 
     id: str
@@ -87,7 +87,7 @@ class Close(msgspec.Struct, frozen=True):
         return threads.close(handoff_id=self.id)
 
 
-Request = Create | Get | Add | MarkRead | Close
+Request = CreateRequest | GetRequest | AddRequest | MarkReadRequest | CloseRequest
 
 
 def parse(kind: type[Request], given: dict[str, object]) -> Request:

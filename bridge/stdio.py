@@ -23,7 +23,7 @@ log = logging.getLogger("flowd.bridge")
 Item = SessionMessage | Exception
 
 
-class Answers(Protocol):
+class MessageStream(Protocol):
     """Where messages to the client go."""
 
     async def send(self, item: SessionMessage, /) -> None: ...
@@ -47,7 +47,7 @@ async def _serve(server: ThreadServer) -> None:
 async def _sift(
     incoming: AsyncIterable[Item],
     good: MemoryObjectSendStream[Item],
-    answers: Answers,
+    answers: MessageStream,
 ) -> None:
     """Pass on what is a message, and answer what is not: the SDK alone would stay silent."""
     async with good:

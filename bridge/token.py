@@ -9,7 +9,7 @@ from flowd.config.paths import make_private_dir
 from flowd.system.errors import FlowdError
 
 TOKEN_BYTES = 32
-LONGEST_FILE = 1024
+MAX_FILE_CHARACTERS = 1024
 
 
 def token_file(state_dir: Path) -> Path:
@@ -49,7 +49,7 @@ def _read(path: Path) -> str:
         raise FlowdError(f"the token {path} cannot be read: {error.strerror}", hint=_REMEDY) from error
     with os.fdopen(file) as stream:
         about = os.fstat(stream.fileno())
-        token = stream.read(LONGEST_FILE).strip()
+        token = stream.read(MAX_FILE_CHARACTERS).strip()
     if about.st_uid != os.geteuid() or stat.S_IMODE(about.st_mode) & 0o077:
         raise FlowdError(f"the token {path} can be read by others", hint=_REMEDY)
     if len(token) < TOKEN_BYTES:

@@ -6,7 +6,15 @@ import msgspec
 from mcp.types import Tool, ToolAnnotations
 
 from flowd.bridge import requests
-from flowd.store.threads.records import CLIENTS, ENTRY_TYPES, Added, Closed, Created, Marked, Retrieved
+from flowd.store.threads.records import (
+    CLIENTS,
+    ENTRY_TYPES,
+    EntryAdded,
+    ThreadClosed,
+    ThreadCreated,
+    ThreadMarked,
+    ThreadRetrieved,
+)
 
 Schema = dict[str, Any]
 
@@ -80,7 +88,7 @@ CREATE = Tool(
         {"title": TITLE, "content": CONTENT},
         {"project": PROJECT, "as_client": AS_CLIENT},
     ),
-    output_schema=giving(Created),
+    output_schema=giving(ThreadCreated),
     annotations=ToolAnnotations(
         read_only_hint=False, destructive_hint=False, idempotent_hint=False, open_world_hint=False
     ),
@@ -93,7 +101,7 @@ GET = Tool(
         "Reading moves no cursor; call mark_handoff_read when you have taken the new entries in."
     ),
     input_schema=taking({"id": HANDOFF_ID}, {"as_client": AS_CLIENT}),
-    output_schema=giving(Retrieved),
+    output_schema=giving(ThreadRetrieved),
     annotations=ToolAnnotations(
         read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
     ),
@@ -110,7 +118,7 @@ ADD = Tool(
         {"id": HANDOFF_ID, "type": ENTRY_TYPE, "content": CONTENT},
         {"as_client": AS_CLIENT},
     ),
-    output_schema=giving(Added),
+    output_schema=giving(EntryAdded),
     annotations=ToolAnnotations(
         read_only_hint=False, destructive_hint=False, idempotent_hint=False, open_world_hint=False
     ),
@@ -123,7 +131,7 @@ MARK_READ = Tool(
         "client writes again. Call it after you have read new_entries, never before."
     ),
     input_schema=taking({"id": HANDOFF_ID}, {"as_client": AS_CLIENT}),
-    output_schema=giving(Marked),
+    output_schema=giving(ThreadMarked),
     annotations=ToolAnnotations(
         read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=False
     ),
@@ -136,16 +144,16 @@ CLOSE = Tool(
         "title stays, as completed. Call it only when the user says that the work is over."
     ),
     input_schema=taking({"id": HANDOFF_ID}, {}),
-    output_schema=giving(Closed),
+    output_schema=giving(ThreadClosed),
     annotations=ToolAnnotations(
         read_only_hint=False, destructive_hint=True, idempotent_hint=True, open_world_hint=False
     ),
 )
 
 TOOLS = {
-    CREATE.name: ThreadTool(CREATE, requests.Create),
-    GET.name: ThreadTool(GET, requests.Get),
-    ADD.name: ThreadTool(ADD, requests.Add),
-    MARK_READ.name: ThreadTool(MARK_READ, requests.MarkRead),
-    CLOSE.name: ThreadTool(CLOSE, requests.Close),
+    CREATE.name: ThreadTool(CREATE, requests.CreateRequest),
+    GET.name: ThreadTool(GET, requests.GetRequest),
+    ADD.name: ThreadTool(ADD, requests.AddRequest),
+    MARK_READ.name: ThreadTool(MARK_READ, requests.MarkReadRequest),
+    CLOSE.name: ThreadTool(CLOSE, requests.CloseRequest),
 }

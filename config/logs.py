@@ -19,7 +19,7 @@ for _name in _left_out:
     del sys.modules[_name]
 
 from flowd.config.paths import make_private_dir  # noqa: E402 same
-from flowd.config.settings import Log  # noqa: E402 same
+from flowd.config.settings import LogSettings  # noqa: E402 same
 
 LOG_NAME = "flowd.log"
 
@@ -27,7 +27,7 @@ log: structlog.stdlib.BoundLogger = structlog.get_logger()
 Redact = Callable[[str], str]
 
 
-def set_up_logging(directory: Path, settings: Log, *, console: bool, redact: Redact) -> None:
+def set_up_logging(directory: Path, settings: LogSettings, *, console: bool, redact: Redact) -> None:
     """Send all events to rotated files in *directory* and, for people, to standard error."""
     make_private_dir(directory)
     handlers: list[logging.Handler] = [_file_handler(directory, settings)]
@@ -55,12 +55,12 @@ def set_up_logging(directory: Path, settings: Log, *, console: bool, redact: Red
     )
 
 
-def set_level(settings: Log) -> None:
+def set_level(settings: LogSettings) -> None:
     """Log from now on what *settings* ask for."""
     logging.getLogger().setLevel(settings.level.upper())
 
 
-def _file_handler(directory: Path, settings: Log) -> logging.Handler:
+def _file_handler(directory: Path, settings: LogSettings) -> logging.Handler:
     file = directory / LOG_NAME
     file.touch(mode=0o600, exist_ok=True)
     handler = logging.handlers.RotatingFileHandler(

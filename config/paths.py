@@ -9,7 +9,7 @@ from typing import NamedTuple
 import platformdirs
 
 # sockaddr_un holds 108 bytes on Linux and 104 on macOS; stay below both.
-LONGEST_SOCKET_PATH = 100
+MAX_SOCKET_PATH = 100
 
 
 class Paths(NamedTuple):
@@ -48,7 +48,7 @@ class Paths(NamedTuple):
     def socket(self) -> Path:
         """The control socket; moved to a short place when its natural path is too long for the kernel."""
         natural = self.runtime_dir / "flowd.sock"
-        if len(os.fsencode(natural)) <= LONGEST_SOCKET_PATH:
+        if len(os.fsencode(natural)) <= MAX_SOCKET_PATH:
             return natural
         import hashlib
 

@@ -16,19 +16,19 @@ Patterns = Annotated[tuple[str, ...], msgspec.Meta(description="regular expressi
 Count = Annotated[int, msgspec.Meta(ge=0)]
 
 
-class Claude(msgspec.Struct, frozen=True):
+class ClaudeSettings(msgspec.Struct, frozen=True):
     """Where Claude Code keeps its files."""
 
     config_dir: str | None
 
 
-class Store(msgspec.Struct, frozen=True):
+class StoreSettings(msgspec.Struct, frozen=True):
     """Where core.db is."""
 
     path: str | None
 
 
-class Watch(msgspec.Struct, frozen=True):
+class WatchSettings(msgspec.Struct, frozen=True):
     """How changes are noticed."""
 
     reconcile_s: Positive
@@ -36,7 +36,7 @@ class Watch(msgspec.Struct, frozen=True):
     most_watches: Count
 
 
-class HandoffYaml(msgspec.Struct, frozen=True):
+class HandoffYamlSettings(msgspec.Struct, frozen=True):
     """Which projects get a handoff.yaml, and how often it is written."""
 
     projects: Literal["all", "opted_in", "none"]
@@ -44,31 +44,31 @@ class HandoffYaml(msgspec.Struct, frozen=True):
     debounce_s: Annotated[float, msgspec.Meta(ge=0)]
 
 
-class HandoffMarkdown(msgspec.Struct, frozen=True):
+class HandoffMarkdownSettings(msgspec.Struct, frozen=True):
     """Which checkpoints leave an automatic handoff in ~/.claude/handoffs."""
 
     triggers: tuple[AutomaticTrigger, ...]
 
 
-class Idle(msgspec.Struct, frozen=True):
+class IdleSettings(msgspec.Struct, frozen=True):
     """When a session counts as idle."""
 
     after_minutes: Annotated[float, msgspec.Meta(ge=0)]
 
 
-class Inject(msgspec.Struct, frozen=True):
+class InjectSettings(msgspec.Struct, frozen=True):
     """How much a starting session is told."""
 
     budget_bytes: Annotated[int, msgspec.Meta(ge=200, le=10_000)]
 
 
-class Tasks(msgspec.Struct, frozen=True):
+class TaskSettings(msgspec.Struct, frozen=True):
     """Where a project keeps task files with structured handoff blocks."""
 
     globs: tuple[str, ...]
 
 
-class Sinks(msgspec.Struct, frozen=True):
+class SinkSettings(msgspec.Struct, frozen=True):
     """How deliveries are retried."""
 
     retry_first_s: Positive
@@ -77,7 +77,7 @@ class Sinks(msgspec.Struct, frozen=True):
     drain_s: Annotated[float, msgspec.Meta(ge=0, le=60)]
 
 
-class Beads(msgspec.Struct, frozen=True):
+class BeadsSettings(msgspec.Struct, frozen=True):
     """Which Beads issue gets a note, and when."""
 
     enabled: bool
@@ -87,7 +87,7 @@ class Beads(msgspec.Struct, frozen=True):
     timeout_s: Positive
 
 
-class Conductor(msgspec.Struct, frozen=True):
+class ConductorSettings(msgspec.Struct, frozen=True):
     """Handoffs in the tracks of projects that have a conductor directory."""
 
     enabled: bool
@@ -95,7 +95,7 @@ class Conductor(msgspec.Struct, frozen=True):
     parallel_wait_s: Annotated[float, msgspec.Meta(ge=0, le=600)]
 
 
-class AgentMail(msgspec.Struct, frozen=True):
+class AgentMailSettings(msgspec.Struct, frozen=True):
     """Where handoffs are mailed to; nowhere without a url and a recipient."""
 
     url: str | None
@@ -105,7 +105,7 @@ class AgentMail(msgspec.Struct, frozen=True):
     recipient: str | None
 
 
-class Serve(msgspec.Struct, frozen=True):
+class ServeSettings(msgspec.Struct, frozen=True):
     """The MCP server over HTTP."""
 
     enabled: bool
@@ -115,13 +115,13 @@ class Serve(msgspec.Struct, frozen=True):
     allowed_hosts: tuple[str, ...]
 
 
-class Redaction(msgspec.Struct, frozen=True):
+class RedactionSettings(msgspec.Struct, frozen=True):
     """What counts as a secret beyond the built-in patterns."""
 
     patterns: Patterns
 
 
-class Log(msgspec.Struct, frozen=True):
+class LogSettings(msgspec.Struct, frozen=True):
     """What is logged, and how much of it is kept."""
 
     level: Literal["debug", "info", "warning", "error"]
@@ -132,21 +132,21 @@ class Log(msgspec.Struct, frozen=True):
 class Settings(msgspec.Struct, frozen=True):
     """All settings in force."""
 
-    claude: Claude
-    store: Store
-    watch: Watch
-    handoff_yaml: HandoffYaml
-    handoff_markdown: HandoffMarkdown
-    idle: Idle
-    inject: Inject
-    tasks: Tasks
-    sinks: Sinks
-    beads: Beads
-    conductor: Conductor
-    agent_mail: AgentMail
-    serve: Serve
-    redaction: Redaction
-    log: Log
+    claude: ClaudeSettings
+    store: StoreSettings
+    watch: WatchSettings
+    handoff_yaml: HandoffYamlSettings
+    handoff_markdown: HandoffMarkdownSettings
+    idle: IdleSettings
+    inject: InjectSettings
+    tasks: TaskSettings
+    sinks: SinkSettings
+    beads: BeadsSettings
+    conductor: ConductorSettings
+    agent_mail: AgentMailSettings
+    serve: ServeSettings
+    redaction: RedactionSettings
+    log: LogSettings
 
 
 class LoadedSettings(msgspec.Struct, frozen=True):

@@ -9,12 +9,12 @@ M_ARENA_MAX = -8
 ARENAS = 2
 
 
-def keep_small() -> None:
+def limit_arenas() -> None:
     """Let all threads share a few arenas; by default each of ours would keep one of its own."""
     _call("mallopt", M_ARENA_MAX, ARENAS)
 
 
-def leave_openssl_out() -> None:
+def block_openssl() -> None:
     """Have hashlib do with Python's own digests: OpenSSL is megabytes, and the daemon asks for no other."""
     if "hashlib" not in sys.modules and "_hashlib" not in sys.modules:
         sys.modules["_hashlib"] = None  # type: ignore[assignment]  # makes the import fail, as documented
@@ -22,7 +22,7 @@ def leave_openssl_out() -> None:
         del sys.modules["_hashlib"]
 
 
-def give_back() -> None:
+def trim() -> None:
     """Return what is free to the system."""
     _call("malloc_trim", 0)
 

@@ -4,13 +4,13 @@ import random
 import threading
 
 from flowd.config.logs import log
-from flowd.daemon.reading.queue import Hints
+from flowd.daemon.reading.queue import ReaderQueue
 from flowd.store.database import Database
 from flowd.store.schema import ensure_current, note_recovery
 from flowd.system.errors import StoreError
 
 FIRST_WAIT_S = 0.5
-LONGEST_WAIT_S = 60.0
+MAX_WAIT_S = 60.0
 
 
 class StoreGate:
@@ -28,7 +28,7 @@ class StoreGate:
         """Whether core.db has been opened since the start."""
         return self._opened.is_set()
 
-    def open(self, hints: Hints) -> bool:
+    def open(self, hints: ReaderQueue) -> bool:
         """Try until core.db serves; False when the hints were closed before that."""
         while not hints.closed:
             if self._failures and hints.wait_closed(self._wait_s()):
@@ -65,4 +65,4 @@ class StoreGate:
 
     def _wait_s(self) -> float:
         doubled = FIRST_WAIT_S * float(1 << min(self._failures - 1, 10))
-        return min(LONGEST_WAIT_S, doubled) * random.uniform(0.8, 1.2)  # noqa: S311 jitter, not a secret
+        return min(MAX_WAIT_S, doubled) * random.uniform(0.8, 1.2)  # noqa: S311 jitter, not a secret

@@ -9,9 +9,9 @@ from typing import Protocol
 import msgspec
 
 from flowd.config.logs import log
-from flowd.daemon.control.status import PartLine
+from flowd.daemon.control.status import ThreadLine
 
-MOST_DEATHS = 3
+MAX_CRASHES = 3
 DEATHS_WITHIN_S = 60.0
 FIRST_RESTART_S = 0.2
 
@@ -24,16 +24,16 @@ class Runnable(Protocol):
         ...
 
 
-class Part:
+class SupervisedThread:
     """One thread with a name. It dies alone: the supervisor hears of it and starts it again."""
 
     def __init__(self, name: str, make: Callable[[], Runnable], on_death: Callable[[str], None]) -> None:
         self.name = name
         self._make = make
         self._on_death = on_death
-        self._deaths: deque[float] = deque(maxlen=MOST_DEATHS)
+        self._deaths: deque[float] = deque(maxlen=MAX_CRASHES)
         self._thread: threading.Thread | None = None
-        self.status = PartLine(name=name, state="restarting", deaths=0, last_error="")
+        self.status = ThreadLine(name=name, state="restarting", deaths=0, last_error="")
         self.restart_at: float | None = None
 
     def start(self) -> None:
@@ -70,7 +70,7 @@ class Part:
         now = time.monotonic()
         self._deaths.append(now)
         words = f"{type(error).__name__}: {error}"
-        too_often = len(self._deaths) == MOST_DEATHS and now - self._deaths[0] < DEATHS_WITHIN_S
+        too_often = len(self._deaths) == MAX_CRASHES and now - self._deaths[0] < DEATHS_WITHIN_S
         state = "failed" if too_often else "restarting"
         self._tell(state=state, deaths=self.status.deaths + 1, last_error=words)
         if too_often:

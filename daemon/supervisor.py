@@ -17,19 +17,19 @@ from flowd.config.paths import Paths, claude_config_dir
 from flowd.daemon import memory as heap
 from flowd.daemon.child import Child
 from flowd.daemon.clocks import TICK_S, Clocks, IdleWatch
-from flowd.daemon.control.handlers import Answers
+from flowd.daemon.control.handlers import ControlHandlers
 from flowd.daemon.control.server import ControlServer
 from flowd.daemon.delivery.dispatcher import Dispatcher
 from flowd.daemon.delivery.sink_worker import SinkWorker
-from flowd.daemon.hooks.handler import HookDesk
+from flowd.daemon.hooks.handler import HookHandler
 from flowd.daemon.hooks.spool import Spool
 from flowd.daemon.lock import InstanceLock
-from flowd.daemon.reading.queue import Hints
+from flowd.daemon.reading.queue import ReaderQueue
 from flowd.daemon.reading.reader import Reader
 from flowd.daemon.reading.watcher import Watcher, make_watcher
 from flowd.daemon.sd_notify import notify, watchdog_interval_s
 from flowd.daemon.store_gate import StoreGate
-from flowd.daemon.supervised_thread import Part, Runnable
+from flowd.daemon.supervised_thread import Runnable, SupervisedThread
 from flowd.handoff.markdown.directory import handoffs_dir
 from flowd.redaction.redactor import use_patterns
 from flowd.sinks.protocol import Sink
@@ -49,26 +49,26 @@ class Supervisor:
     """Owns everything that lives as long as the daemon; its main loop decides and never works."""
 
     def __init__(self, paths: Paths, settings: LiveSettings, lock: InstanceLock) -> None:
-        heap.keep_small()
+        heap.limit_arenas()
         self.settings = settings
         use_patterns(settings.current.redaction.patterns)
         self.settings_error = ""
         self.started_at = time.time()
         self._served: Child | None = None
-        self.hints = Hints()
+        self.hints = ReaderQueue()
         self.dispatcher = Dispatcher(self.hints)
         self.gate = StoreGate(Database(paths.database_at(settings.current.store.path), durable=False))
         self._inbox: queue.SimpleQueue[int | str] = queue.SimpleQueue()
         self.watcher = self._new_watcher()
         self.reader = self._new_reader()
-        self.parts: dict[str, Part] = {}
+        self.parts: dict[str, SupervisedThread] = {}
         self._paths = paths
         self._spool = Spool(paths.spool_dir)
         self._lock = lock
         self._clocks = Clocks()
         self._control: ControlServer | None = None
         self._hurried = False
-        self._desk: HookDesk
+        self._desk: HookHandler
 
     def run(self) -> None:
         """Live from ready to stopped. The caller holds the lock."""
@@ -138,7 +138,7 @@ class Supervisor:
         self._keep_serving()
 
     def _start_part(self, name: str, make: Callable[[], Runnable]) -> None:
-        part = Part(name, make, self._inbox.put)
+        part = SupervisedThread(name, make, self._inbox.put)
         self.parts[name] = part
         part.start()
 
@@ -205,20 +205,20 @@ class Supervisor:
         self.dispatcher.workers[sink.name] = worker
         return worker
 
-    def _new_desk(self) -> HookDesk:
-        self._desk = HookDesk(self.gate, self.settings, self.hints, lambda: self.reader)
+    def _new_desk(self) -> HookHandler:
+        self._desk = HookHandler(self.gate, self.settings, self.hints, lambda: self.reader)
         return self._desk
 
     def _new_control(self) -> ControlServer:
         # The desk is looked up for each hook: it may have been restarted since.
         deferred = {"hook": lambda request, answer: self._desk.take(request, answer)}
-        self._control = ControlServer(self._paths.socket, Answers(self).handlers(), deferred)
+        self._control = ControlServer(self._paths.socket, ControlHandlers(self).handlers(), deferred)
         return self._control
 
     # What is put into the hints asks for the reader when it runs: by then it may be another one.
 
     def _reconcile(self) -> None:
-        heap.give_back()
+        heap.trim()
         self.hints.put_task(lambda: self.reader.reconcile())
 
     def _after_overflow(self) -> None:

@@ -9,7 +9,7 @@ from flowd.redaction.redactor import redact
 
 # What bd shows is read by people and models: a longer line helps neither.
 LINE_BYTES = 4000
-SHORTEST_LINE_BYTES = 60
+MIN_LINE_BYTES = 60
 _BLOCK = re.compile(
     r"^<!-- flowd (?P<at>\S+) -->\r?\n"
     r"(?P<lines>(?:(?!<!-- flowd ).*\n)*?)"
@@ -71,7 +71,7 @@ def note_lines(note: BeadsNote) -> list[str]:
 def block_text(note: BeadsNote, room_bytes: int) -> str | None:
     """Return the note between its marks, its lines shortened until it has at most *room_bytes*, if it can."""
     lines, line_bytes = note_lines(note), LINE_BYTES
-    while line_bytes >= SHORTEST_LINE_BYTES:
+    while line_bytes >= MIN_LINE_BYTES:
         shortened = [_shortened(line, line_bytes) for line in lines]
         text = "\n".join([f"<!-- flowd {moment_text(note.at)} -->", *shortened, "<!-- /flowd -->"])
         if len(text.encode()) <= room_bytes:

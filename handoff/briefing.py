@@ -6,11 +6,11 @@ Level = Literal["L0", "L1", "L2", "L3"]
 LEVELS: tuple[Level, ...] = ("L0", "L1", "L2", "L3")
 TAG = "flow-guardian-context"
 # What the client takes from a hook at the most; more would be cut off behind our back.
-MOST_CHARACTERS = 10_000
+MAX_CHARACTERS = 10_000
 FILES_SHOWN = {"L0": 0, "L1": 5, "L2": 10, "L3": 40}
 
 
-class Told(NamedTuple):
+class Briefing(NamedTuple):
     """Everything there is to tell, whether or not it fits."""
 
     project: str
@@ -34,10 +34,10 @@ class Told(NamedTuple):
     handoff: str = ""
 
 
-def render(told: Told, *, level: Level = "L1", budget_bytes: int = 2048, tags: bool = True) -> str:
+def render(told: Briefing, *, level: Level = "L1", budget_bytes: int = 2048, tags: bool = True) -> str:
     """Return the briefing within *budget_bytes*: what matters most stays, what does not fit goes."""
     frame = (f"<{TAG}>\n", f"\n</{TAG}>") if tags else ("", "")
-    room = min(budget_bytes, MOST_CHARACTERS) - sum(len(part.encode()) for part in frame)
+    room = min(budget_bytes, MAX_CHARACTERS) - sum(len(part.encode()) for part in frame)
     kept: list[tuple[int, str]] = []
     for order, _, text in sorted(_pieces(told, level), key=lambda piece: (piece[1], piece[0])):
         cost = len(text.encode()) + 1
@@ -57,7 +57,7 @@ def with_more(text: str, more: str) -> str:
     return f"{body}\n{more}{end if body != text else ''}"
 
 
-def _pieces(told: Told, level: Level) -> list[tuple[int, int, str]]:
+def _pieces(told: Briefing, level: Level) -> list[tuple[int, int, str]]:
     """Return (place in the text, priority, line) in reading order; small priorities stay longest."""
     depth = LEVELS.index(level)
     lines: list[tuple[int, str]] = [(0, _origin(told))]
@@ -77,7 +77,7 @@ def _pieces(told: Told, level: Level) -> list[tuple[int, int, str]]:
     return [(order, priority, text) for order, (priority, text) in enumerate(lines)]
 
 
-def _origin(told: Told) -> str:
+def _origin(told: Briefing) -> str:
     who = f", session {told.session[:8]}" if told.session else ""
     return (
         f"Notes flowd kept of earlier work in {told.project} ({told.age}{who}). "
@@ -85,7 +85,7 @@ def _origin(told: Told) -> str:
     )
 
 
-def _fields(told: Told, depth: int) -> list[tuple[int, str]]:
+def _fields(told: Briefing, depth: int) -> list[tuple[int, str]]:
     fields = [
         (0, "Goal", told.goal),
         (1, "Status", told.status),

@@ -38,7 +38,7 @@ class HandoffBusyError(HandoffError, TimeoutError):
 
 
 @contextmanager
-def told_plainly(action: str, path: object) -> Iterator[None]:
+def wrap_os_errors(action: str, path: object) -> Iterator[None]:
     """Turn any ``OSError`` inside into one of flowd's own, saying what was tried on which *path*."""
     try:
         yield

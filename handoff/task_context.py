@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from flowd.model.block import Block, Dependency, Gotcha, Pattern, Question, Task
+from flowd.model.block import Dependency, Gotcha, HandoffBlock, OpenQuestion, Pattern, TaskRef
 
 
 class Limits(NamedTuple):
@@ -27,8 +27,8 @@ _SHRINKING = (SIZES["normal"], SIZES["easy"], Limits(2, 1, 1, 1), Limits(0, 0, 1
 class TaskContext(NamedTuple):
     """A finished task and its block."""
 
-    task: Task
-    block: Block
+    task: TaskRef
+    block: HandoffBlock
 
 
 def render(contexts: Sequence[TaskContext], limits: Limits = SIZES["normal"]) -> str:
@@ -88,7 +88,7 @@ def render_learned(gotchas: Iterable[Gotcha]) -> str:
 FILES_HEADER = ["### Files to Review", "| File | Reason |", "|------|--------|"]
 
 
-def _title(task: Task) -> str:
+def _title(task: TaskRef) -> str:
     return f"## From Task {task.id}: {task.name}" if task.name else f"## From Task {task.id}"
 
 
@@ -110,7 +110,7 @@ def _advice(gotcha: Gotcha) -> str:
     return _one_line(gotcha.issue) + advice
 
 
-def _question(question: Question) -> str:
+def _question(question: OpenQuestion) -> str:
     answer = f" (suggested: {_one_line(question.recommendation)})" if question.recommendation else ""
     return f"- {_one_line(question.question)}{answer}"
 

@@ -17,7 +17,7 @@ from flowd.system.errors import FlowdError
 from flowd.workspace.project import FOLDER, resolve_project
 
 DEADLINE_S = 20
-MOST_SPOOLED = 500
+MAX_SPOOLED = 500
 SAVING_EVENTS = ("PreCompact", "Stop", "SessionEnd")
 
 
@@ -97,7 +97,7 @@ def _mask(file: Path, hook: dict[str, Any]) -> None:
 
 def _keep_newest(spool: Path) -> None:
     # Names begin with the time. A daemon that never comes back must not let the spool grow for ever.
-    for file in sorted(spool.glob("*.json"))[:-MOST_SPOOLED]:
+    for file in sorted(spool.glob("*.json"))[:-MAX_SPOOLED]:
         file.unlink(missing_ok=True)
 
 

@@ -20,7 +20,7 @@ START_BUDGET_S, START_ANSWER_S = 1.0, 0.5
 LEAVING_S = 0.03
 # How the settings hooks of `flowd install --hooks` end; the plugin stands back where they are.
 MARK = "# flowd-hook "
-LARGEST_LOG = 256 << 10
+MAX_LOG_BYTES = 256 << 10
 
 
 class LateError(Exception):
@@ -137,7 +137,7 @@ def log(spool: str, event: str, outcome: str) -> None:
     make_folder(folder)
     descriptor = posix.open(folder + "/hooks.log", flags, 0o600)
     posix.write(descriptor, f"{moment} {event or '-'} {outcome} {took_ms:.1f} ms\n".encode())
-    if posix.fstat(descriptor).st_size > LARGEST_LOG:
+    if posix.fstat(descriptor).st_size > MAX_LOG_BYTES:
         posix.rename(folder + "/hooks.log", folder + "/hooks.log.1")
 
 

@@ -55,7 +55,7 @@ class Dependency(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     reason: str = ""
 
 
-class Question(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class OpenQuestion(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A question left open, with the writer's own answer."""
 
     question: str
@@ -64,7 +64,7 @@ class Question(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     blocking: bool = False
 
 
-class Step(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class NextStep(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What should happen next."""
 
     step: str
@@ -81,7 +81,7 @@ class Blocker(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     blocking_tasks: tuple[str, ...] = ()
 
 
-class Block(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class HandoffBlock(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One agent's handoff to the next."""
 
     outcome: Outcome
@@ -90,8 +90,8 @@ class Block(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     patterns_discovered: tuple[Pattern, ...] = ()
     gotchas: tuple[Gotcha, ...] = ()
     dependencies_for_next: tuple[Dependency, ...] = ()
-    open_questions: tuple[Question, ...] = ()
-    suggested_next_steps: tuple[Step, ...] = ()
+    open_questions: tuple[OpenQuestion, ...] = ()
+    suggested_next_steps: tuple[NextStep, ...] = ()
     blockers: tuple[Blocker, ...] = ()
 
 
@@ -108,7 +108,7 @@ class Violation(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return f"line {self.line}: {self.field}{shown}: {self.rule}"
 
 
-class Task(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class TaskRef(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The task a block belongs to, as its file names it; empty when nothing names one."""
 
     id: str = ""
@@ -125,15 +125,15 @@ class FoundBlock(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     line: int
     digest: str
     ordinal: int = 0
-    block: Block | None = None
+    block: HandoffBlock | None = None
     text: str = ""
     violations: tuple[Violation, ...] = ()
-    task: Task = Task()
+    task: TaskRef = TaskRef()
     completeness: int = 0
     missing: tuple[str, ...] = ()
 
 
-FIELDS = tuple(field.name for field in msgspec.structs.fields(Block))
+FIELDS = tuple(field.name for field in msgspec.structs.fields(HandoffBlock))
 
 
 _NUMBERS = re.compile(r"\d+(?:[.,]\d+)*")

@@ -68,13 +68,13 @@ class Checkpointed(msgspec.Struct, frozen=True, tag="checkpoint"):
     epic: str = ""
 
 
-class WordsSaid(msgspec.Struct, frozen=True, tag="words"):
+class UserFieldsSaved(msgspec.Struct, frozen=True, tag="words"):
     """What a person said about a project's work; it outranks everything flowd finds out by itself."""
 
     said: dict[str, str | list[str]]
 
 
-class Trusted(msgspec.Struct, frozen=True, tag="trusted"):
+class TrustGranted(msgspec.Struct, frozen=True, tag="trusted"):
     """A person accepted what a project's handoff.yaml says; ``digest`` is of the words accepted."""
 
     digest: str
@@ -101,7 +101,7 @@ class WentIdle(msgspec.Struct, frozen=True, tag="idle"):
     minutes: int
 
 
-class HandoffTaken(msgspec.Struct, frozen=True, tag="handoff", omit_defaults=True):
+class HandoffIndexed(msgspec.Struct, frozen=True, tag="handoff", omit_defaults=True):
     """A handoff document lies in a project's directory, and this is what it says."""
 
     path: str
@@ -153,7 +153,7 @@ class Acknowledged(msgspec.Struct, frozen=True, tag="acknowledged"):
 
 Body = (
     StateChanged
-    | HandoffTaken
+    | HandoffIndexed
     | HandoffWritten
     | HandoffMoved
     | HandoffResumed
@@ -161,8 +161,8 @@ Body = (
     | TrackBound
     | BlockFound
     | Checkpointed
-    | WordsSaid
-    | Trusted
+    | UserFieldsSaved
+    | TrustGranted
     | Injected
     | SessionEnded
     | WentIdle
@@ -177,9 +177,9 @@ Body = (
 REPLACING = (
     StateChanged,
     Checkpointed,
-    WordsSaid,
-    Trusted,
-    HandoffTaken,
+    UserFieldsSaved,
+    TrustGranted,
+    HandoffIndexed,
     HandoffWritten,
     HandoffMoved,
     Acknowledged,

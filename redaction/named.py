@@ -49,7 +49,7 @@ _JOINT = (
 _OPENERS = r"[*_]{0,2}+[ \t]{0,8}+(?:(?:basic|bearer|token|digest|apikey)[ \t]{1,4}(?=\S))?"
 
 _QUOTE = re.compile(r"\\{0,3}[\"'`]")
-_LONGEST_VALUE = 4096
+_MAX_VALUE = 4096
 _BARE = re.compile(r"[^\s\"'`,;<>&|\\)\]}]{1,4096}+")
 _TAGGED = re.compile(r"(?:<!\[CDATA\[)?([^<>\]\r\n]{1,4096}+)(?=\]\]>|</)")
 _REST_TELLS_NO_SECRET = re.compile(
@@ -173,7 +173,7 @@ def _value_span(text: str, candidate: _Candidate) -> tuple[int, int] | None:
 
 def _end_of_quotation(text: str, quote: re.Match[str]) -> int:
     """Return where the quotation ends: at its closing quote, or with its line when that is missing."""
-    limit = quote.end() + _LONGEST_VALUE
+    limit = quote.end() + _MAX_VALUE
     line_end = text.find("\n", quote.end(), limit)
     limit = limit if line_end < 0 else line_end
     closing = text.find(quote[0], quote.end(), limit)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from flowd.redaction.tokens import Secret
 from flowd.redaction.values import is_placeholder, looks_random
 
-_LONGEST_KEY = 20_000
+_MAX_KEY = 20_000
 _BEGIN = re.compile(r"-----BEGIN (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?-----")
 _END = re.compile(r"-----END (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?-----")
 _KEY_LINES = re.compile(r"(?:(?:\s|\\[nrt]|[\"'+,>#|])*[A-Za-z0-9+/=]{16,})*")
@@ -47,7 +47,7 @@ def find_private_keys(text: str) -> Iterator[Secret]:
 
 def _end_of_block(text: str, start: int, end: re.Match[str] | None) -> int:
     # An end far away is another block's: one cut off in the middle must not swallow what follows it.
-    if end and end.start() - start <= _LONGEST_KEY and not _BEGIN.search(text, start, end.start()):
+    if end and end.start() - start <= _MAX_KEY and not _BEGIN.search(text, start, end.start()):
         return end.end()
     lines = _KEY_LINES.match(text, start)
     return lines.end() if lines else start

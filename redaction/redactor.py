@@ -12,7 +12,7 @@ from flowd.system.errors import FlowdError
 # The shortest thing any rule calls a secret has a name and a value; below this nothing can match.
 _SHORTEST = 8
 # What is left after a redaction can join into something new once or twice, never endlessly.
-_MOST_PASSES = 8
+_MAX_PASSES = 8
 _PIECE = 8192
 # Rules look at one line, or at a name and the ``value`` below it: there a text may not be cut.
 _CUT = re.compile(r"\n(?![ \t]{0,40}\\{0,3}[\"']?[vV][aA][lL][uU][eE])")
@@ -94,7 +94,7 @@ def _redacted_pieces(text: str) -> str:
 
 
 def _until_nothing_is_found(text: str, find: Callable[[str], list[Secret]]) -> str:
-    for _ in range(_MOST_PASSES):
+    for _ in range(_MAX_PASSES):
         secrets = find(text)
         if not secrets:
             break

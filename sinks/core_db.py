@@ -28,12 +28,12 @@ _COLUMNS = (
 )
 
 
-class CoreDb:
+class CoreDbSink:
     """Keeps flow_sessions at the newest state of each session."""
 
     name = "core_db"
     debounce_s = 0.0
-    is_prompt = False
+    low_latency = False
 
     def __init__(self, database: Database) -> None:
         self._database = database

@@ -13,9 +13,9 @@ from flowd.handoff.errors import UnsafeHandoffError
 from flowd.handoff.yaml.merge import Merged, merge_into_file
 from flowd.model.facts import Checkpointed, Fact, StateChanged
 from flowd.model.session import SessionState, latest_activity
-from flowd.sinks.protocol import RefusedError
+from flowd.sinks.protocol import PermanentFailureError
 from flowd.store.database import Database
-from flowd.store.handoff_yaml_state import Shown, ShownHandoffs, folder_identity
+from flowd.store.handoff_yaml_state import HandoffYamlState, HandoffYamlStates, folder_identity
 from flowd.store.user_fields import GUARDED
 from flowd.workspace.project import FOLDER
 
@@ -26,18 +26,18 @@ FILES_REMEMBERED = 256
 VALUES_KEPT = 16
 
 
-class HandoffYaml:
+class HandoffYamlSink:
     """Keeps one file per project in step with its latest main session."""
 
     name = "handoff_yaml"
-    is_prompt = True
+    low_latency = True
 
     def __init__(self, database: Database, settings: LiveSettings) -> None:
         self._settings = settings
-        self._handoffs = ShownHandoffs(database)
-        self._shown: dict[str, Shown] = {}
+        self._handoffs = HandoffYamlStates(database)
+        self._shown: dict[str, HandoffYamlState] = {}
         self._files: dict[str, Merged] = {}
-        self._unnoted: dict[str, Shown] = {}
+        self._unnoted: dict[str, HandoffYamlState] = {}
 
     @property
     def debounce_s(self) -> float:
@@ -73,7 +73,7 @@ class HandoffYaml:
         required = state.project if settings.projects == "all" else os.path.join(state.project, FOLDER)
         return os.path.isdir(required)  # noqa: PTH112 hot path
 
-    def _write(self, state: SessionState, shown: Shown) -> None:
+    def _write(self, state: SessionState, shown: HandoffYamlState) -> None:
         is_new = not os.path.exists(os.path.join(state.project, FOLDER))  # noqa: PTH110 hot path
         offered = _offered(state)
         intended = _intended(state, shown, offered)
@@ -87,7 +87,7 @@ class HandoffYaml:
         try:
             done = merge_into_file(state.project, merge, known=self._files.get(state.project), touch=True)
         except UnsafeHandoffError as error:
-            raise RefusedError(str(error), hint=error.hint) from error
+            raise PermanentFailureError(str(error), hint=error.hint) from error
         _remember(self._files, state.project, done)
         if is_new:
             intended = msgspec.structs.replace(intended, folder=folder_identity(state.project))
@@ -97,7 +97,7 @@ class HandoffYaml:
             self._unnoted[state.project] = intended
         _remember(self._shown, state.project, intended)
 
-    def _shown_for(self, project: str) -> Shown:
+    def _shown_for(self, project: str) -> HandoffYamlState:
         if project in self._unnoted:
             return self._unnoted[project]
         # Until flowd's own folder is known, `flow save` may have made it in the meantime.
@@ -114,7 +114,9 @@ def _state_of(fact: Fact) -> SessionState | None:
     return None
 
 
-def merged_handoff(present: dict[str, Any], offered: dict[str, Any], shown: Shown) -> dict[str, Any]:
+def merged_handoff(
+    present: dict[str, Any], offered: dict[str, Any], shown: HandoffYamlState
+) -> dict[str, Any]:
     """Return *present* with what *offered* may change in it; unknown keys and order stay."""
     merged = dict(present)
     for field, value in offered.items():
@@ -141,7 +143,7 @@ def _offered(state: SessionState) -> dict[str, Any]:
     }
 
 
-def _intended(state: SessionState, shown: Shown, offered: dict[str, Any]) -> Shown:
+def _intended(state: SessionState, shown: HandoffYamlState, offered: dict[str, Any]) -> HandoffYamlState:
     """Return *shown* with the values about to be offered, so that they are known as flowd's own."""
     written = dict(shown.written)
     for field in GUARDED:

@@ -12,12 +12,12 @@ CONDUCTOR = "conductor"
 MARKER = ".last_activity"
 
 
-class IdleTimer:
+class IdleTimerSink:
     """Notes activity; the daemon's clock decides when a pause is long enough."""
 
     name = "idle_timer"
     debounce_s = 0.2
-    is_prompt = False
+    low_latency = False
 
     def __init__(self, database: Database) -> None:
         self._table = IdleTable(database)

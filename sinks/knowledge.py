@@ -15,12 +15,12 @@ SESSIONS_REMEMBERED = 2000
 SESSIONS_AT_ONCE = 50
 
 
-class Knowledge:
+class KnowledgeSink:
     """Applies each block once, and each session's findings as they come."""
 
     name = "knowledge"
     debounce_s = 5.0
-    is_prompt = False
+    low_latency = False
 
     def __init__(self, database: Database) -> None:
         self._database = database

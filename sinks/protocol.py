@@ -6,11 +6,11 @@ from flowd.model.facts import Fact
 from flowd.system.errors import FlowdError
 
 
-class RefusedError(FlowdError):
+class PermanentFailureError(FlowdError):
     """A sink can never take this fact: it is put aside at once instead of being tried again."""
 
 
-class NotNowError(FlowdError):
+class RetryLaterError(FlowdError):
     """A sink cannot take this fact as long as something lasts: it is tried again until it can."""
 
 
@@ -25,7 +25,7 @@ class Sink(Protocol):
         ...
 
     @property
-    def is_prompt(self) -> bool:
+    def low_latency(self) -> bool:
         """Whether somebody watches the result; the others wait a moment for more to come."""
         ...
 

@@ -125,11 +125,11 @@ class Database:
             return int(connection.execute("pragma data_version").fetchone()[0])
 
     @property
-    def log_is_long(self) -> bool:
+    def wal_is_large(self) -> bool:
         """Whether enough was written since the last ``fold_log`` to make one worth while."""
         return self._changes >= CHANGES_PER_FOLD
 
-    def fold_log(self) -> None:
+    def checkpoint_wal(self) -> None:
         """Move what the write-ahead log holds into core.db itself, while others write on.
 
         A log that always has something new at its end can never begin again from its start: when it has

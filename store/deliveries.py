@@ -44,7 +44,7 @@ class Deliveries:
                 (cursor, delivered, time.time(), sink),
             )
 
-    def put_aside(self, sink: str, key: str, fact: Fact, error: str, tries: int) -> None:
+    def quarantine(self, sink: str, key: str, fact: Fact, error: str, tries: int) -> None:
         """Move *fact* into the quarantine; a newer one with the same key takes its place."""
         with self._database.transaction() as connection:
             connection.execute(

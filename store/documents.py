@@ -8,13 +8,13 @@ from typing import NamedTuple
 
 from flowd.handoff.markdown.directory import encode_path, encode_path_v1
 from flowd.handoff.markdown.document import Document
-from flowd.handoff.markdown.index import Shelved
+from flowd.handoff.markdown.index import ParsedHandoff
 from flowd.model.facts import (
     Acknowledged,
     Fact,
+    HandoffIndexed,
     HandoffMoved,
     HandoffResumed,
-    HandoffTaken,
     HandoffWritten,
     StateChanged,
 )
@@ -92,10 +92,10 @@ ITEMS_KEPT = 20
 UNOWNED_SEEN = 50
 
 
-def taken_fact(shelved: Shelved, project: str) -> Fact:
+def indexed_fact(shelved: ParsedHandoff, project: str) -> Fact:
     """Return the fact that a handoff lies there; a newer look at the same file replaces it."""
     file, document = shelved.file, shelved.document
-    body = HandoffTaken(
+    body = HandoffIndexed(
         path=file.path,
         modified_ns=file.modified_ns,
         size=file.size,
@@ -125,12 +125,12 @@ def resumed_fact(path: str, session_id: str, project: str) -> Fact:
     return Fact(f"handoff-resumed:{path}:{now}", session_id, project, now, HandoffResumed(path))
 
 
-def is_own(journal: Journal, shelved: Shelved) -> bool:
+def is_own(journal: Journal, shelved: ParsedHandoff) -> bool:
     """Say whether flowd wrote this handoff by itself and nobody has edited it since."""
     return shelved.document.is_auto and shelved.digest in _own_digests(journal, shelved.file.path)
 
 
-def latest_of_project(journal: Journal, root: str) -> HandoffTaken | None:
+def latest_of_project(journal: Journal, root: str) -> HandoffIndexed | None:
     """Return the newest handoff known of the project at *root*."""
     facts = journal.facts_of_project(root, "handoff", 1) + journal.facts_of_project(
         "", "handoff", UNOWNED_SEEN
@@ -138,7 +138,7 @@ def latest_of_project(journal: Journal, root: str) -> HandoffTaken | None:
     taken = [
         fact.body
         for fact in facts
-        if isinstance(fact.body, HandoffTaken) and may_be_of(root, fact.project, fact.body.path)
+        if isinstance(fact.body, HandoffIndexed) and may_be_of(root, fact.project, fact.body.path)
     ]
     return max(taken, key=lambda body: body.modified_ns, default=None)
 
@@ -166,7 +166,7 @@ def open_escalations(journal: Journal) -> list[Escalation]:
     return [
         Escalation(fact.project, fact.body.path, reason)
         for fact in journal.facts_of_kind("handoff")
-        if isinstance(fact.body, HandoffTaken)
+        if isinstance(fact.body, HandoffIndexed)
         for reason in (Counter(fact.body.escalations) - seen.get(fact.body.path, Counter())).elements()
     ]
 
@@ -181,13 +181,13 @@ def acknowledging_facts(journal: Journal, escalations: Iterable[Escalation]) -> 
     facts = []
     for path, project in {found.path: found.project for found in escalations}.items():
         fact = journal.fact(f"handoff:{path}")
-        reasons = fact.body.escalations if fact and isinstance(fact.body, HandoffTaken) else ()
+        reasons = fact.body.escalations if fact and isinstance(fact.body, HandoffIndexed) else ()
         body = Acknowledged(path, reasons)
         facts.append(Fact(f"acknowledged:{path}", "", project, time.time(), body))
     return facts
 
 
-def unseen_escalations(journal: Journal, shelved: Shelved) -> bool:
+def unseen_escalations(journal: Journal, shelved: ParsedHandoff) -> bool:
     """Say whether a handoff asks for a person and none has acknowledged it."""
     fact = journal.fact(f"acknowledged:{shelved.file.path}")
     seen = Counter(fact.body.reasons) if fact and isinstance(fact.body, Acknowledged) else Counter()

@@ -8,7 +8,7 @@ from flowd.store.database import Database
 from flowd.workspace.project import FOLDER
 
 
-class Shown(msgspec.Struct, frozen=True):
+class HandoffYamlState(msgspec.Struct, frozen=True):
     """What was last put into one handoff.yaml.
 
     ``written`` keeps the latest values per field, not the last alone: a value noted here may never have
@@ -26,13 +26,13 @@ class Shown(msgspec.Struct, frozen=True):
         return value in self.written.get(field, ())
 
 
-class ShownHandoffs:
+class HandoffYamlStates:
     """The table flow_handoffs."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def get(self, project: str) -> Shown:
+    def get(self, project: str) -> HandoffYamlState:
         """Return what is known of *project*'s handoff.yaml."""
         with self._database.reading() as connection:
             row = connection.execute(
@@ -40,11 +40,11 @@ class ShownHandoffs:
                 (project,),
             ).fetchone()
         if row is None:
-            return Shown(project)
+            return HandoffYamlState(project)
         written = msgspec.json.decode(row[2], type=dict[str, tuple[str, ...]])
-        return Shown(project, row[0], row[1], written, row[3] or "")
+        return HandoffYamlState(project, row[0], row[1], written, row[3] or "")
 
-    def put(self, *handoffs: Shown) -> None:
+    def put(self, *handoffs: HandoffYamlState) -> None:
         """Remember *handoffs*."""
         rows = [
             (

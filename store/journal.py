@@ -10,7 +10,7 @@ import msgspec
 from flowd.model.facts import REPLACING, Body, Fact, StateChanged
 from flowd.model.session import SessionState
 from flowd.store.database import Database
-from flowd.store.sources import Kept, Source, load_sources, store_source
+from flowd.store.sources import PackedSource, Source, load_sources, store_source
 
 _encode_body = msgspec.json.Encoder().encode
 _decode_body = msgspec.json.Decoder(Body).decode
@@ -78,7 +78,7 @@ class Journal:
             connection.executemany(_COUNT, batch.counters.items())
         return newest
 
-    def sources(self) -> list[Kept]:
+    def sources(self) -> list[PackedSource]:
         """Return the known transcripts."""
         with self._database.reading() as connection:
             return load_sources(connection)

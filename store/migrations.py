@@ -16,7 +16,7 @@ from flowd.store import schema
 from flowd.store.database import Database
 from flowd.store.knowledge.schema import create_knowledge, index_changed_words
 from flowd.system.errors import StoreError
-from flowd.system.progress import Progress
+from flowd.system.progress import ProgressBar
 
 BACKUPS_KEPT = 3
 PAGES_AT_ONCE = 1000
@@ -231,7 +231,7 @@ def _back_up(connection: sqlite3.Connection, path: Path) -> None:
 
 def _copy(connection: sqlite3.Connection, target: Path) -> None:
     target.touch(mode=0o600)
-    copy, progress = sqlite3.connect(target), Progress()
+    copy, progress = sqlite3.connect(target), ProgressBar()
     try:
         connection.backup(
             copy,

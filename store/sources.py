@@ -54,7 +54,7 @@ _encode = msgspec.msgpack.Encoder().encode
 _decode = msgspec.msgpack.Decoder().decode
 
 
-class Kept(msgspec.Struct, gc=False):
+class PackedSource(msgspec.Struct, gc=False):
     """A known transcript in a third of the memory: packed, unless somebody is at work on it."""
 
     path: str
@@ -104,10 +104,10 @@ class Kept(msgspec.Struct, gc=False):
             self.held = _packed(msgspec.structs.astuple(self.held))
 
 
-def load_sources(connection: sqlite3.Connection) -> list[Kept]:
+def load_sources(connection: sqlite3.Connection) -> list[PackedSource]:
     """Return every transcript that was not replaced by a newer one."""
     rows = connection.execute(_SELECT + " where state != 'replaced'")
-    return [Kept(row[0], _packed(row)) for row in rows]
+    return [PackedSource(row[0], _packed(row)) for row in rows]
 
 
 def store_source(connection: sqlite3.Connection, source: Source) -> None:

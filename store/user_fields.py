@@ -7,31 +7,31 @@ from typing import Any
 
 import msgspec
 
-from flowd.model.facts import Fact, TrackBound, Trusted, WordsSaid
-from flowd.store.handoff_yaml_state import Shown, folder_identity
+from flowd.model.facts import Fact, TrackBound, TrustGranted, UserFieldsSaved
+from flowd.store.handoff_yaml_state import HandoffYamlState, folder_identity
 from flowd.store.journal import Journal
 
 # What a person says stands in these fields; flowd fills them only where nobody has.
 GUARDED = ("goal", "status", "hypothesis", "outcome")
 
-Said = dict[str, str | list[str]]
+UserFields = dict[str, str | list[str]]
 
 
-def words_of(journal: Journal, project: str) -> tuple[Said, float]:
+def user_fields(journal: Journal, project: str) -> tuple[UserFields, float]:
     """Return what a person last said in each field, and when they last said anything."""
     fact = journal.fact(f"words:{project}")
-    if fact is None or not isinstance(fact.body, WordsSaid):
+    if fact is None or not isinstance(fact.body, UserFieldsSaved):
         return {}, 0.0
     return dict(fact.body.said), fact.at
 
 
-def words_fact(journal: Journal, project: str, said: Said, session_id: str) -> Fact:
+def user_fields_fact(journal: Journal, project: str, said: UserFields, session_id: str) -> Fact:
     """Return the fact that adds *said* to what was said before."""
-    before, _ = words_of(journal, project)
-    return Fact(f"words:{project}", session_id, project, time.time(), WordsSaid(before | said))
+    before, _ = user_fields(journal, project)
+    return Fact(f"words:{project}", session_id, project, time.time(), UserFieldsSaved(before | said))
 
 
-def foreign_words(present: Mapping[str, Any], shown: Shown, said: Said) -> dict[str, str]:
+def untrusted_fields(present: Mapping[str, Any], shown: HandoffYamlState, said: UserFields) -> dict[str, str]:
     """Return the guarded values of a handoff.yaml that neither flowd nor ``flow save`` put there."""
     return {
         field: str(present[field])
@@ -42,7 +42,7 @@ def foreign_words(present: Mapping[str, Any], shown: Shown, said: Said) -> dict[
     }
 
 
-def is_trusted(journal: Journal, project: str, shown: Shown, foreign: Mapping[str, str]) -> bool:
+def is_trusted(journal: Journal, project: str, shown: HandoffYamlState, foreign: Mapping[str, str]) -> bool:
     """Say whether *foreign* words may be told to a session.
 
     They may when flowd made the folder itself, so that only this user can have edited it, or when a
@@ -51,15 +51,19 @@ def is_trusted(journal: Journal, project: str, shown: Shown, foreign: Mapping[st
     if not foreign or (shown.folder and shown.folder == folder_identity(project)):
         return True
     fact = journal.fact(f"trust:{project}")
-    return fact is not None and isinstance(fact.body, Trusted) and fact.body.digest == words_digest(foreign)
+    return (
+        fact is not None
+        and isinstance(fact.body, TrustGranted)
+        and fact.body.digest == fields_digest(foreign)
+    )
 
 
 def trust_fact(project: str, foreign: Mapping[str, str]) -> Fact:
     """Return the fact that a person accepts *foreign*."""
-    return Fact(f"trust:{project}", "", project, time.time(), Trusted(words_digest(foreign)))
+    return Fact(f"trust:{project}", "", project, time.time(), TrustGranted(fields_digest(foreign)))
 
 
-def words_digest(foreign: Mapping[str, str]) -> str:
+def fields_digest(foreign: Mapping[str, str]) -> str:
     """Return what identifies exactly these words."""
     return hashlib.blake2b(msgspec.json.encode(dict(foreign)), digest_size=16).hexdigest()
 

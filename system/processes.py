@@ -23,7 +23,7 @@ def scrubbed_environment() -> dict[str, str]:
 OUTPUT_BYTES = 64_000_000
 
 
-class Finished(NamedTuple):
+class ProcessResult(NamedTuple):
     """How a program ended, and what it said on either stream."""
 
     code: int
@@ -31,7 +31,7 @@ class Finished(NamedTuple):
     stderr: str
 
 
-class OverdueError(FlowdError):
+class DeadlineExceededError(FlowdError):
     """The program did not end in time; its whole group was killed."""
 
 
@@ -40,7 +40,9 @@ _groups: set[int] = set()
 _no_more = threading.Event()
 
 
-def run_program(command: Sequence[str], *, cwd: str, env: Mapping[str, str], timeout_s: float) -> Finished:
+def run_program(
+    command: Sequence[str], *, cwd: str, env: Mapping[str, str], timeout_s: float
+) -> ProcessResult:
     """Return how *command* ended; raise OverdueError past the deadline, OSError if it cannot start."""
     # Files, not pipes: whoever the program leaves behind may keep them open without anybody waiting.
     with tempfile.TemporaryFile() as stdout, tempfile.TemporaryFile() as stderr:
@@ -48,10 +50,10 @@ def run_program(command: Sequence[str], *, cwd: str, env: Mapping[str, str], tim
         try:
             code = process.wait(timeout_s)
         except subprocess.TimeoutExpired as error:
-            raise OverdueError(f"{command[0]} did not end within {timeout_s:g} s") from error
+            raise DeadlineExceededError(f"{command[0]} did not end within {timeout_s:g} s") from error
         finally:
             _end(process)
-        return Finished(code, _said(stdout.fileno()), _said(stderr.fileno()))
+        return ProcessResult(code, _said(stdout.fileno()), _said(stderr.fileno()))
 
 
 def running_programs() -> int:

@@ -5,7 +5,7 @@ import sys
 _WIDTH = 30
 
 
-class Progress:
+class ProgressBar:
     """Redraws one line of standard error in place, when that is a terminal."""
 
     def __init__(self) -> None:

@@ -59,13 +59,15 @@ def test_python_daemon_is_imported_in_one_module_only() -> None:
 def test_a_planted_type_error_is_found(copy: Path) -> None:
     """mypy reads the folders through the links, at their real names."""
     planted = copy / "daemon" / "planted.py"
-    planted.write_text('"""Planted."""\n\nfrom flowd.daemon.reading.queue import Hints\n\nHints().put(1)\n')
+    planted.write_text(
+        '"""Planted."""\n\nfrom flowd.daemon.reading.queue import ReaderQueue\n\nReaderQueue().put(1)\n'
+    )
     try:
         found = run(copy, str(BIN / "mypy"), "src/flowd/daemon/planted.py")
     finally:
         planted.unlink()
     assert found.returncode == 1, found.stdout + found.stderr
-    assert 'src/flowd/daemon/planted.py:5: error: Argument 1 to "put" of "Hints"' in found.stdout
+    assert 'src/flowd/daemon/planted.py:5: error: Argument 1 to "put" of "ReaderQueue"' in found.stdout
 
 
 def test_a_planted_upward_import_is_found(copy: Path) -> None:

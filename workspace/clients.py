@@ -8,8 +8,8 @@ import msgspec
 
 from flowd.config.paths import claude_config_dir
 
-LARGEST_FILE = 64 << 10
-MOST_FILES = 200
+MAX_FILE_BYTES = 64 << 10
+MAX_FILES = 200
 
 
 class Client(msgspec.Struct, frozen=True):
@@ -34,10 +34,10 @@ def _clients(folder: Path) -> Iterator[Client]:
         names = [name for name in os.listdir(folder) if name.endswith(".json")]
     except OSError:
         return
-    for name in names[:MOST_FILES]:
+    for name in names[:MAX_FILES]:
         try:
             with (folder / name).open("rb") as file:
-                yield msgspec.json.decode(file.read(LARGEST_FILE), type=Client)
+                yield msgspec.json.decode(file.read(MAX_FILE_BYTES), type=Client)
         except (OSError, msgspec.DecodeError):
             continue  # another version's file, or one being written
 

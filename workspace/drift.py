@@ -9,7 +9,7 @@ from flowd.workspace.git import read_branch, reflog
 FILES_NAMED = 3
 
 
-class Then(NamedTuple):
+class RecordedState(NamedTuple):
     """What a state said about the project when it was written."""
 
     branch: str
@@ -17,7 +17,7 @@ class Then(NamedTuple):
     at: float
 
 
-def drift(root: str, then: Then) -> list[str]:
+def drift(root: str, then: RecordedState) -> list[str]:
     """Return a sentence for each way in which the project at *root* is no longer as it was *then*."""
     found = []
     branch = read_branch(root)
@@ -39,7 +39,7 @@ def commits_since(root: str, moment: float) -> int:
     return sum(entry.is_commit and entry.at > moment for entry in reflog(root)) if moment else 0
 
 
-def _files(root: str, then: Then) -> tuple[list[str], list[str]]:
+def _files(root: str, then: RecordedState) -> tuple[list[str], list[str]]:
     gone, changed = [], []
     for name in then.files:
         try:

@@ -80,7 +80,7 @@ SHORT_SHA = 7
 _OF_COMMITS = (b"commit", b"merge", b"pull", b"cherry-pick", b"revert")
 
 
-class Entry(NamedTuple):
+class ReflogEntry(NamedTuple):
     """One movement of HEAD."""
 
     commit: str
@@ -89,7 +89,7 @@ class Entry(NamedTuple):
     subject: str
 
 
-def reflog(root: str) -> list[Entry]:
+def reflog(root: str) -> list[ReflogEntry]:
     """Return the movements of the checkout around *root*, oldest first, as far back as the tail goes."""
     place = enclosing_git_place(root)
     if place is None:
@@ -115,7 +115,7 @@ def head_commit(root: str) -> str:
     return entries[-1].commit[:SHORT_SHA] if entries else ""
 
 
-def _entry(line: bytes) -> Entry | None:
+def _entry(line: bytes) -> ReflogEntry | None:
     who, _, action = line.partition(b"\t")
     words = who.split(b" ", 2)
     try:
@@ -124,11 +124,13 @@ def _entry(line: bytes) -> Entry | None:
     except (IndexError, ValueError):
         return None
     subject = action.partition(b": ")[2].decode("utf-8", "replace").strip()
-    return Entry(commit, at, action.startswith(_OF_COMMITS), subject if action.startswith(b"commit") else "")
+    return ReflogEntry(
+        commit, at, action.startswith(_OF_COMMITS), subject if action.startswith(b"commit") else ""
+    )
 
 
 DEADLINE_S = 3.0
-MOST_FILES = 40
+MAX_FILES = 40
 # A repository may name a program for fsmonitor; asking what changed must not run it.
 STATUS = ("git", "-c", "core.fsmonitor=false", "status", "--porcelain=v1", "-z", "--no-renames", "--", ".")
 
@@ -142,7 +144,7 @@ def uncommitted_files(root: str) -> list[str]:
     names = [os.fsdecode(entry[3:]) for entry in _status(root).split(b"\0") if len(entry) > 3]
     # git names them from the top of the repository, which the project may lie below.
     inside = [os.path.relpath(top / name, root) + "/" * name.endswith("/") for name in names]
-    return [name for name in inside if name.isprintable()][:MOST_FILES]
+    return [name for name in inside if name.isprintable()][:MAX_FILES]
 
 
 def _status(root: str) -> bytes:

@@ -13,7 +13,7 @@ from flowd.extractors.fields.blocks import redacted
 from flowd.handoff.block.fields import OUTCOMES
 from flowd.handoff.block.find import blocks_in_markdown
 from flowd.handoff.block.from_notes.migrate import Migrated, migrate
-from flowd.model.block import Block, FoundBlock, Violation
+from flowd.model.block import FoundBlock, HandoffBlock, Violation
 from flowd.system.errors import FlowdError
 
 EXAMPLES = """\
@@ -82,7 +82,7 @@ def migrate_file(arguments: argparse.Namespace) -> int:
     migrated = migrate(read_document(file), arguments.outcome)
     if migrated is None:
         raise FlowdError(f"{file} holds a block already", hint=f"check it: flow block validate {file}")
-    if migrated.block == Block(outcome=migrated.block.outcome):
+    if migrated.block == HandoffBlock(outcome=migrated.block.outcome):
         raise FlowdError(f"{file} says nothing that a block could hold", hint="is it a handoff note at all?")
     if arguments.json:
         print(msgspec.json.format(msgspec.json.encode(migrated._asdict())).decode())

@@ -4,11 +4,11 @@ import argparse
 from typing import Any
 
 from flowd.actions.daemon_client import poke_daemon
-from flowd.actions.project_handoffs import look_here, take_in_file
+from flowd.actions.project_handoffs import index_file, open_project
 from flowd.cli.flow.handoff.create import draft_of, write
 from flowd.handoff.markdown.directory import replace_file
 from flowd.handoff.markdown.document import SIGNAL
-from flowd.handoff.markdown.parse import LARGEST_READ, decoded, read_bytes
+from flowd.handoff.markdown.parse import MAX_READ_BYTES, decoded, read_bytes
 from flowd.handoff.markdown.render import one_line
 from flowd.redaction.redactor import redact
 from flowd.system.errors import FlowdError
@@ -32,10 +32,10 @@ def run(arguments: argparse.Namespace) -> int:
         raise FlowdError(
             "an escalation needs a reason", hint='try: flow escalate "the migration drops a table"'
         )
-    here = look_here()
+    here = open_project()
     path = here.shelf[0].file.path if here.shelf else write(here, draft_of(here, "manual"))
     _add_signal(path, reason)
-    take_in_file(here, path)
+    index_file(here, path)
     poke_daemon()
     print(f"a person is asked for in {path}; `flow handoff ack` when it has been seen")
     return 0
@@ -43,7 +43,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _add_signal(path: str, reason: str) -> None:
     data = read_bytes(path)
-    if len(data) >= LARGEST_READ:
+    if len(data) >= MAX_READ_BYTES:
         raise FlowdError(f"{path} is too large to add to", hint="write a new one: flow handoff create")
     text = decoded(data)
     replace_file(path, f"{text}{'' if text.endswith(chr(10)) else chr(10)}\n{SIGNAL}: {reason}\n")

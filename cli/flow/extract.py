@@ -7,8 +7,8 @@ from typing import Any
 import msgspec
 
 from flowd.cli.output import wrapped
-from flowd.extractors.transcript.protocol import Place
-from flowd.extractors.transcript.whole import Reading, first_lines, read
+from flowd.extractors.transcript.protocol import ProjectPlace
+from flowd.extractors.transcript.whole import TranscriptReading, first_lines, read
 from flowd.model.session import SessionState
 from flowd.system.errors import FlowdError
 from flowd.workspace.project import resolve_project
@@ -85,21 +85,21 @@ def _contents(file: Path) -> bytes:
         ) from error
 
 
-def _state(reading: Reading, file: Path) -> SessionState:
+def _state(reading: TranscriptReading, file: Path) -> SessionState:
     activity = reading.memory.part("activity")
     return reading.memory.state(reading.session_id or file.stem, _place(activity.cwd, activity.first_cwd))
 
 
-def _place(cwd: str, first_cwd: str) -> Place:
+def _place(cwd: str, first_cwd: str) -> ProjectPlace:
     """Return the project that the session worked in; its first directory where that is on no disk here."""
     home = str(Path.home())
     for directory in (cwd, first_cwd):
         project = resolve_project(directory) if Path(directory or "/").is_dir() else None
         if project:
-            return Place(
+            return ProjectPlace(
                 root=project.root, repository=project.repository, worktree=project.worktree, home=home
             )
-    return Place(root=first_cwd, home=home)
+    return ProjectPlace(root=first_cwd, home=home)
 
 
 def _as_json(state: SessionState) -> str:

@@ -8,7 +8,7 @@ import msgspec
 
 from flowd.actions.context import open_store, this_project
 from flowd.handoff.yaml.api import get_handoff_path, load_handoff, update_handoff
-from flowd.store.handoff_yaml_state import ShownHandoffs, folder_identity
+from flowd.store.handoff_yaml_state import HandoffYamlStates, folder_identity
 from flowd.workspace.git import read_branch
 from flowd.workspace.project import FOLDER
 
@@ -35,7 +35,7 @@ def run(_: argparse.Namespace) -> int:
     branch = read_branch(project.root) or None
     update_handoff({"goal": f"Working on {root.name}", "now": "Just begun", "branch": branch}, root)
     if is_new:
-        handoffs = ShownHandoffs(open_store())
+        handoffs = HandoffYamlStates(open_store())
         handoffs.put(
             msgspec.structs.replace(handoffs.get(project.root), folder=folder_identity(project.root))
         )

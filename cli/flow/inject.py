@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from flowd.actions.brief import Asked, compose
+from flowd.actions.brief import BriefingRequest, compose
 from flowd.actions.context import current_session, open_store, this_project
 from flowd.actions.save_state import save_state
 from flowd.handoff.briefing import LEVELS
@@ -41,7 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
         save_state(Path(project.root))
         print("state saved" if arguments.quiet else f"state saved in {project.root}")
         return 0
-    asked = Asked(
+    asked = BriefingRequest(
         cwd=project.root,
         session_id=current_session(),
         level=arguments.level,

@@ -17,12 +17,20 @@ from flowd.store.database import Database
 from flowd.store.knowledge.context import MappedFile, TaskBlocker, blocked_tasks, blockers_of, files_of
 from flowd.store.knowledge.edits import forget, pin
 from flowd.store.knowledge.graph import NODE_TYPES, Node
-from flowd.store.knowledge.search import Known, Query, Told, find_nodes, known_of, search, tasks_of
+from flowd.store.knowledge.search import (
+    MentionRow,
+    NodeDetails,
+    NodeQuery,
+    find_nodes,
+    known_of,
+    search,
+    tasks_of,
+)
 from flowd.store.knowledge.transfer import as_dot, as_json, as_mermaid, import_graph, load_graph
 from flowd.system.errors import FlowdError
 
 
-class Work(msgspec.Struct, frozen=True):
+class TaskDetails(msgspec.Struct, frozen=True):
     """What a task did and what stands in the way, its own and others'."""
 
     files: list[MappedFile] = []
@@ -44,7 +52,7 @@ def found_lines(nodes: list[Node], tasks: dict[tuple[str, str], list[str]]) -> I
         yield paint("  " + visible(" · ".join(part for part in about if part)), "dim")
 
 
-def known_lines(known: Known) -> Iterator[str]:
+def known_lines(known: NodeDetails) -> Iterator[str]:
     """Yield all that is known of one node."""
     node = known.node
     yield paint(f"{node.id} ({node.type})", "bold")
@@ -71,7 +79,7 @@ def known_lines(known: Known) -> Iterator[str]:
         yield from _fact("said", _told(told))
 
 
-def work_lines(work: Work) -> Iterator[str]:
+def work_lines(work: TaskDetails) -> Iterator[str]:
     """Yield a task's files and blockers."""
     for file in work.files:
         yield from _fact("file", f"{file.location}: {file.notes}".removesuffix(": "))
@@ -85,7 +93,7 @@ def _fact(name: str, value: str) -> list[str]:
     return wrapped(value, first=f"  {name:<9}", rest=" " * 11)
 
 
-def _told(told: Told) -> str:
+def _told(told: MentionRow) -> str:
     place = told.provenance
     day = time.strftime("%Y-%m-%d %H:%M", time.localtime(place.at)) if place.at else "at an unknown time"
     line = f":{place.line}" if place.line else ""
@@ -130,7 +138,7 @@ def add_parser(subparsers: Any) -> None:
 
 def search_nodes(arguments: argparse.Namespace) -> int:
     """Print what matches, with the tasks that found it."""
-    query = Query(
+    query = NodeQuery(
         words=" ".join(arguments.words),
         tag=arguments.tag,
         type=arguments.type,
@@ -226,18 +234,18 @@ def _nodes(database: Database, arguments: argparse.Namespace) -> list[Node]:
     return nodes
 
 
-def _work(database: Database, node: Node) -> Work:
+def _work(database: Database, node: Node) -> TaskDetails:
     if node.type != "task":
-        return Work()
+        return TaskDetails()
     blockers = blockers_of(database, node.project, resolved=True)
-    return Work(
+    return TaskDetails(
         files=files_of(database, node.project, node.id),
         blockers=[blocker for blocker in blockers if blocker.task == node.id],
         blocked_by=blocked_tasks(database, node.project).get(node.id, []),
     )
 
 
-def _plain(known: Known) -> dict[str, Any]:
+def _plain(known: NodeDetails) -> dict[str, Any]:
     return known._asdict() | {"told": [told._asdict() for told in known.told]}
 
 

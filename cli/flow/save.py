@@ -13,9 +13,9 @@ from flowd.handoff.yaml.api import load_handoff, update_handoff
 from flowd.model.checkpoints import checkpoint_fact, moment
 from flowd.model.session import SessionState
 from flowd.redaction.redactor import redact
-from flowd.store.handoff_yaml_state import ShownHandoffs, folder_identity
+from flowd.store.handoff_yaml_state import HandoffYamlStates, folder_identity
 from flowd.store.journal import Journal
-from flowd.store.user_fields import Said, words_fact
+from flowd.store.user_fields import UserFields, user_fields_fact
 from flowd.system.errors import StoreError
 from flowd.workspace.git import read_branch, uncommitted_files
 from flowd.workspace.project import FOLDER, Project
@@ -66,7 +66,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _said(arguments: argparse.Namespace) -> Said:
+def _said(arguments: argparse.Namespace) -> UserFields:
     given = {
         "goal": arguments.goal,
         "now": arguments.message or arguments.now,
@@ -74,13 +74,13 @@ def _said(arguments: argparse.Namespace) -> Said:
         "outcome": arguments.outcome,
         "status": arguments.status,
     }
-    said: Said = {field: redact(text) for field, text in given.items() if text is not None}
+    said: UserFields = {field: redact(text) for field, text in given.items() if text is not None}
     if arguments.files:
         said["files"] = [redact(name) for name in arguments.files]
     return said
 
 
-def _write_file(project: Project, said: Said) -> dict[str, Any]:
+def _write_file(project: Project, said: UserFields) -> dict[str, Any]:
     root = Path(project.root)
     is_new = not (root / FOLDER).exists()
     present = load_handoff(root) or {}
@@ -99,20 +99,20 @@ def _write_file(project: Project, said: Said) -> dict[str, Any]:
 
 def _remember_folder(root: str) -> None:
     try:
-        handoffs = ShownHandoffs(open_store())
+        handoffs = HandoffYamlStates(open_store())
         handoffs.put(msgspec.structs.replace(handoffs.get(root), folder=folder_identity(root)))
     except StoreError:
         return  # said once, by _write_store
 
 
-def _write_store(project: Project, said: Said) -> str:
+def _write_store(project: Project, said: UserFields) -> str:
     """Keep the words and a checkpoint in core.db; return what is to be said about it."""
     try:
         journal = Journal(open_store())
         state = _state(journal, project, said)
         facts = [checkpoint_fact(state, "manual", moment("manual", state), "")]
         if said:
-            facts.append(words_fact(journal, project.root, said, state.session_id))
+            facts.append(user_fields_fact(journal, project.root, said, state.session_id))
         journal.append(*facts)
     except StoreError as error:
         print(f"flow: kept in handoff.yaml only: {error}\n  {error.hint}", file=sys.stderr)
@@ -120,7 +120,7 @@ def _write_store(project: Project, said: Said) -> str:
     return "" if poke_daemon() else " (flowd is not running: written directly)"
 
 
-def _state(journal: Journal, project: Project, said: Said) -> SessionState:
+def _state(journal: Journal, project: Project, said: UserFields) -> SessionState:
     """Return the present session's state with the person's words laid over it."""
     states = journal.states_of(project.root, project.repository, 20)
     mine = current_session()

@@ -21,7 +21,7 @@ from flowd.store.threads.threads import counts as thread_counts
 from flowd.system.errors import StoreError
 from flowd.system.times import age, to_seconds
 from flowd.workspace.clients import gone_sessions
-from flowd.workspace.drift import Then, drift
+from flowd.workspace.drift import RecordedState, drift
 from flowd.workspace.project import FOLDER, Project
 
 INJECTIONS_SHOWN = 5
@@ -64,7 +64,7 @@ def _view(project: Project) -> dict[str, Any]:
     at = to_seconds(handoff.get("timestamp"))
     files = handoff.get("files")
     listed = tuple(str(name) for name in files) if isinstance(files, list) else ()
-    then = Then(str(handoff.get("branch") or ""), listed, at)
+    then = RecordedState(str(handoff.get("branch") or ""), listed, at)
     view: dict[str, Any] = {
         "project": project.root,
         "worktree": project.worktree,

@@ -16,13 +16,13 @@ from flowd.store.threads.records import (
     CLIENTS,
     ENTRY_LIMIT_BYTES,
     ENTRY_TYPES,
-    Added,
-    Closed,
-    Created,
-    Entry,
-    Handoff,
-    Marked,
-    Retrieved,
+    EntryAdded,
+    ThreadClosed,
+    ThreadCreated,
+    ThreadEntry,
+    ThreadMarked,
+    ThreadRecord,
+    ThreadRetrieved,
 )
 from flowd.store.threads.threads import Threads
 from flowd.system.errors import FlowdError
@@ -41,7 +41,7 @@ def open_threads() -> Iterator[Threads]:
         database.close()
 
 
-Result = Created | Retrieved | Added | Marked | Closed
+Result = ThreadCreated | ThreadRetrieved | EntryAdded | ThreadMarked | ThreadClosed
 
 # Words from elsewhere must not move the cursor or recolour the terminal of whoever reads them.
 _VISIBLE = {code: f"\\x{code:02x}" for code in (*range(0x20), *range(0x7F, 0xA0)) if chr(code) not in "\n\t"}
@@ -50,20 +50,20 @@ _VISIBLE = {code: f"\\x{code:02x}" for code in (*range(0x20), *range(0x7F, 0xA0)
 def render(result: Result) -> str:
     """Return *result* as readable lines, control characters made visible."""
     match result:
-        case Created():
+        case ThreadCreated():
             lines = _created(result)
-        case Retrieved():
+        case ThreadRetrieved():
             lines = _retrieved(result)
-        case Added():
+        case EntryAdded():
             lines = _added(result)
-        case Marked():
+        case ThreadMarked():
             lines = [f"Read up to entry {result.last_seen} as {result.client}."]
-        case Closed():
+        case ThreadClosed():
             lines = [f"Closed {result.id} ({result.title}). Its entries are deleted."]
     return "\n".join(lines).translate(_VISIBLE)
 
 
-def _created(result: Created) -> list[str]:
+def _created(result: ThreadCreated) -> list[str]:
     return [
         result.handoff.id,
         f"Created: {result.handoff.title}. Paste this id into the other client.",
@@ -71,7 +71,7 @@ def _created(result: Created) -> list[str]:
     ]
 
 
-def _retrieved(result: Retrieved) -> list[str]:
+def _retrieved(result: ThreadRetrieved) -> list[str]:
     unseen = {entry.seq for entry in result.new_entries}
     lines = [_heading(result.handoff), _news(result)]
     for entry in result.entries:
@@ -79,7 +79,7 @@ def _retrieved(result: Retrieved) -> list[str]:
     return lines
 
 
-def _added(result: Added) -> list[str]:
+def _added(result: EntryAdded) -> list[str]:
     lines = [
         f"Added entry {result.entry.seq} ({result.entry.type}) to {result.handoff.id}.",
         *_redacted(result.redacted),
@@ -91,18 +91,18 @@ def _added(result: Added) -> list[str]:
     return lines
 
 
-def _heading(handoff: Handoff) -> str:
+def _heading(handoff: ThreadRecord) -> str:
     project = f" · {handoff.project}" if handoff.project else ""
     return f"{handoff.title}{project} · {handoff.status} · {handoff.id}"
 
 
-def _news(result: Retrieved) -> str:
+def _news(result: ThreadRetrieved) -> str:
     if result.handoff.status == "completed":
         return f"Completed at {result.handoff.updated_at} UTC; its entries are deleted."
     return f"Entries: {len(result.entries)}, new for you: {result.new_count}"
 
 
-def _entry(entry: Entry, mark: str) -> list[str]:
+def _entry(entry: ThreadEntry, mark: str) -> list[str]:
     heading = f"#{entry.seq} {entry.from_client} · {entry.type} · {entry.created_at} UTC{mark}"
     return [heading, *(f"  {line}" for line in entry.content.split("\n"))]
 

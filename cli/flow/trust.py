@@ -7,9 +7,9 @@ from typing import Any
 
 from flowd.actions.context import open_store, this_project
 from flowd.handoff.yaml.api import load_handoff
-from flowd.store.handoff_yaml_state import ShownHandoffs
+from flowd.store.handoff_yaml_state import HandoffYamlStates
 from flowd.store.journal import Journal
-from flowd.store.user_fields import foreign_words, is_trusted, trust_fact, words_of
+from flowd.store.user_fields import is_trusted, trust_fact, untrusted_fields, user_fields
 from flowd.system.errors import FlowdError
 from flowd.workspace.project import FOLDER
 
@@ -34,8 +34,8 @@ def run(arguments: argparse.Namespace) -> int:
     database = open_store()
     journal = Journal(database)
     present = (load_handoff(Path(root)) or {}) if (Path(root) / FOLDER).exists() else {}
-    shown = ShownHandoffs(database).get(root)
-    foreign = foreign_words(present, shown, words_of(journal, root)[0])
+    shown = HandoffYamlStates(database).get(root)
+    foreign = untrusted_fields(present, shown, user_fields(journal, root)[0])
     if is_trusted(journal, root, shown, foreign):
         print("nothing to accept: every word in it is yours or flowd's")
         return 0

@@ -27,7 +27,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Be the daemon."""
     from flowd.daemon import memory as heap
 
-    heap.leave_openssl_out()
+    heap.block_openssl()
     from flowd.actions.daemon_client import Holder
     from flowd.config.live import LiveSettings
     from flowd.daemon.lock import InstanceLock

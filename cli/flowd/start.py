@@ -8,7 +8,7 @@ from flowd.actions.daemon_client import ask, control_socket
 from flowd.cli.flowd.service import Started, start
 from flowd.config.paths import Paths, resolve_paths
 from flowd.system.errors import NotRunningError
-from flowd.system.progress import Progress
+from flowd.system.progress import ProgressBar
 
 LOOK_S = 0.1
 
@@ -33,7 +33,7 @@ def run(_: argparse.Namespace) -> int:
 
 def watch_catch_up(paths: Paths) -> None:
     """Show on a terminal how far the reading of older transcripts is; Ctrl-C leaves it to itself."""
-    progress, most = Progress(), 0
+    progress, most = ProgressBar(), 0
     try:
         while progress.shown:
             status = ask(control_socket(paths), "status")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from flowd import __version__
-from flowd.daemon.control import status as words
+from flowd.daemon.control import status as snapshots
 from flowd.daemon.delivery.sink_worker import SinkStatus, SinkWorker
 from flowd.store.threads.threads import counts as thread_counts
 from flowd.system.errors import FlowdError, StoreError
@@ -22,18 +22,18 @@ MEASURED_FOR_S = 1.0
 GONE_FOR_S = 5.0
 # Ordinary numbers; every other counter of the reader names a trouble.
 PLAIN_COUNTERS = frozenset({"lines", "records", "bytes", "facts"})
-_SINK_FIELDS = tuple(name for name in words.SinkLine.__struct_fields__ if name != "queue")
+_SINK_FIELDS = tuple(name for name in snapshots.SinkLine.__struct_fields__ if name != "queue")
 
 
-class Answers:
+class ControlHandlers:
     """The verbs of the control socket."""
 
     def __init__(self, daemon: "Supervisor") -> None:
         self._daemon = daemon
-        self._measured: tuple[float, words.Process, words.Store] | None = None
+        self._measured: tuple[float, snapshots.ProcessStatus, snapshots.StoreStatus] | None = None
         self._counted: tuple[float, int, int, dict[str, int]] | None = None
         self._killed: tuple[float, frozenset[str]] | None = None
-        self._sinks: dict[str, tuple[SinkStatus, words.SinkLine]] = {}
+        self._sinks: dict[str, tuple[SinkStatus, snapshots.SinkLine]] = {}
 
     def handlers(self) -> Mapping[str, Callable[[Mapping[str, Any]], Any]]:
         """Return the function for each verb."""
@@ -66,7 +66,7 @@ class Answers:
     def _reload(self, _: Mapping[str, Any]) -> str:
         return self._daemon.reload_settings()
 
-    def _status(self, _: Mapping[str, Any]) -> words.Status:
+    def _status(self, _: Mapping[str, Any]) -> snapshots.Status:
         daemon, now = self._daemon, time.time()
         sinks = [self._sink_line(worker) for worker in daemon.dispatcher.workers.values()]
         parts = [part.status for part in daemon.parts.values()]
@@ -75,8 +75,8 @@ class Answers:
         active, unread = self._threads()
         process, store = self._measure()
         idle_after_s = daemon.settings.current.idle.after_minutes * 60
-        return words.Status(
-            schema_version=words.SCHEMA_VERSION,
+        return snapshots.Status(
+            schema_version=snapshots.SCHEMA_VERSION,
             running=True,
             healthy=not reasons,
             reasons=reasons,
@@ -103,20 +103,20 @@ class Answers:
             escalations=list(daemon.reader.handoffs.escalations),
         )
 
-    def _sink_line(self, worker: SinkWorker) -> words.SinkLine:
+    def _sink_line(self, worker: SinkWorker) -> snapshots.SinkLine:
         """Return the line of a sink; the last one, while nothing is new of it."""
         status, queue = worker.status, worker.queue
         told, line = self._sinks.get(worker.name, (None, None))
         if line is None or told is not status or line.queue != queue:
-            line = words.SinkLine(queue=queue, **{name: getattr(status, name) for name in _SINK_FIELDS})
+            line = snapshots.SinkLine(queue=queue, **{name: getattr(status, name) for name in _SINK_FIELDS})
             self._sinks[worker.name] = status, line
         return line
 
-    def _measure(self) -> tuple[words.Process, words.Store]:
+    def _measure(self) -> tuple[snapshots.ProcessStatus, snapshots.StoreStatus]:
         """Return sizes, measured once a second at the most: each look at them costs system calls."""
         now = time.monotonic()
         if self._measured is None or self._measured[0] < now:
-            process = words.measure_process(self._daemon.children, threading.active_count())
+            process = snapshots.measure_process(self._daemon.children, threading.active_count())
             self._measured = (now + MEASURED_FOR_S, process, _store(self._daemon))
         _, process, store = self._measured
         return process, msgspec.structs.replace(store, condition=self._daemon.gate.condition)
@@ -152,7 +152,9 @@ class Answers:
         return known[2], known[3]
 
 
-def _reasons(daemon: "Supervisor", sinks: list[words.SinkLine], parts: list[words.PartLine]) -> list[str]:
+def _reasons(
+    daemon: "Supervisor", sinks: list[snapshots.SinkLine], parts: list[snapshots.ThreadLine]
+) -> list[str]:
     reasons = []
     if daemon.gate.condition:
         reasons.append(f"core.db is {daemon.gate.condition}")
@@ -171,8 +173,10 @@ def _reasons(daemon: "Supervisor", sinks: list[words.SinkLine], parts: list[word
     return reasons
 
 
-def _counts(totals: Mapping[str, int], sinks: list[words.SinkLine], transcripts: int) -> words.Counts:
-    return words.Counts(
+def _counts(
+    totals: Mapping[str, int], sinks: list[snapshots.SinkLine], transcripts: int
+) -> snapshots.RecordCounts:
+    return snapshots.RecordCounts(
         captured=totals.get("records", 0),
         stored=totals.get("facts", 0),
         delivered=sum(sink.delivered for sink in sinks),
@@ -183,15 +187,15 @@ def _counts(totals: Mapping[str, int], sinks: list[words.SinkLine], transcripts:
     )
 
 
-def _watches(daemon: "Supervisor") -> words.Watches:
+def _watches(daemon: "Supervisor") -> snapshots.WatchStatus:
     watcher = daemon.watcher
-    return words.Watches(asked=watcher.asked, held=watcher.held, polled=len(watcher.unheld))
+    return snapshots.WatchStatus(asked=watcher.asked, held=watcher.held, polled=len(watcher.unheld))
 
 
-def _store(daemon: "Supervisor") -> words.Store:
+def _store(daemon: "Supervisor") -> snapshots.StoreStatus:
     path = daemon.gate.database.path
     try:
         size = path.stat().st_size
     except OSError:
         size = 0
-    return words.Store(path=str(path), size_bytes=size, condition=daemon.gate.condition)
+    return snapshots.StoreStatus(path=str(path), size_bytes=size, condition=daemon.gate.condition)

@@ -18,7 +18,7 @@ from flowd.config.logs import log
 from flowd.config.paths import make_private_dir
 from flowd.system.errors import FlowdError
 
-LONGEST_REQUEST = 4 << 20
+MAX_REQUEST_CHARACTERS = 4 << 20
 SEND_DEADLINE_S = 1.0
 
 Handler = Callable[[Mapping[str, Any]], Any]
@@ -102,7 +102,7 @@ class ControlServer:
             return
         except OSError:
             received = b""
-        if not received or len(buffer) > LONGEST_REQUEST:
+        if not received or len(buffer) > MAX_REQUEST_CHARACTERS:
             self._drop(connection)
 
     def _answer(self, line: bytes, connection: socket.socket) -> bytes:

@@ -40,7 +40,7 @@ class SinkLine(msgspec.Struct, frozen=True, kw_only=True):
     detail: str
 
 
-class PartLine(msgspec.Struct, frozen=True, kw_only=True):
+class ThreadLine(msgspec.Struct, frozen=True, kw_only=True):
     """One thread of the daemon."""
 
     name: str
@@ -49,7 +49,7 @@ class PartLine(msgspec.Struct, frozen=True, kw_only=True):
     last_error: str
 
 
-class Counts(msgspec.Struct, frozen=True, kw_only=True):
+class RecordCounts(msgspec.Struct, frozen=True, kw_only=True):
     """The ledger: records captured from transcripts, facts stored, deliveries made."""
 
     captured: int
@@ -61,7 +61,7 @@ class Counts(msgspec.Struct, frozen=True, kw_only=True):
     troubles: dict[str, int]
 
 
-class Watches(msgspec.Struct, frozen=True, kw_only=True):
+class WatchStatus(msgspec.Struct, frozen=True, kw_only=True):
     """Directories asked to be watched and really watched; the rest is polled."""
 
     asked: int
@@ -69,7 +69,7 @@ class Watches(msgspec.Struct, frozen=True, kw_only=True):
     polled: int
 
 
-class Process(msgspec.Struct, frozen=True, kw_only=True):
+class ProcessStatus(msgspec.Struct, frozen=True, kw_only=True):
     """What the daemon costs."""
 
     rss_bytes: int
@@ -79,7 +79,7 @@ class Process(msgspec.Struct, frozen=True, kw_only=True):
     cpu_s: float
 
 
-class Store(msgspec.Struct, frozen=True, kw_only=True):
+class StoreStatus(msgspec.Struct, frozen=True, kw_only=True):
     """The state of core.db; ``condition`` is empty while it serves."""
 
     path: str
@@ -106,21 +106,21 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     extractions_count: int
     sessions: list[SessionLine]
     sinks: list[SinkLine]
-    parts: list[PartLine]
-    counts: Counts
-    watches: Watches
-    store: Store
-    process: Process
+    parts: list[ThreadLine]
+    counts: RecordCounts
+    watches: WatchStatus
+    store: StoreStatus
+    process: ProcessStatus
     settings_error: str
     threads_active: int
     threads_unread: dict[str, int]
     escalations: list[str]
 
 
-def measure_process(children: int, threads: int) -> Process:
+def measure_process(children: int, threads: int) -> ProcessStatus:
     """Return what this process costs right now."""
     usage = resource.getrusage(resource.RUSAGE_SELF)
-    return Process(
+    return ProcessStatus(
         rss_bytes=_rss_bytes(usage.ru_maxrss),
         open_files=_open_files(),
         threads=threads,

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from flowd.daemon.delivery.sink_worker import SinkWorker
-from flowd.daemon.reading.queue import Hints
+from flowd.daemon.reading.queue import ReaderQueue
 from flowd.model.facts import Fact
 
 # Ten threads that wake for every line would keep the one that somebody waits for from its work.
@@ -13,7 +13,7 @@ PATIENCE_S = 0.1
 class Dispatcher:
     """Knows the worker of each sink."""
 
-    def __init__(self, hints: Hints) -> None:
+    def __init__(self, hints: ReaderQueue) -> None:
         self._hints = hints
         self.workers: dict[str, SinkWorker] = {}
 
@@ -24,10 +24,10 @@ class Dispatcher:
             worker.note(newest, facts)
         self._hints.put_task_later(self._wake_others, PATIENCE_S)
         for worker in workers:
-            if worker.is_prompt:
+            if worker.low_latency:
                 worker.wake()
 
     def _wake_others(self) -> None:
         for worker in tuple(self.workers.values()):
-            if not worker.is_prompt:
+            if not worker.low_latency:
                 worker.wake()

@@ -11,7 +11,7 @@ KEYS_REMEMBERED = 500
 MANY = 200
 
 
-class Waiting(msgspec.Struct):
+class PendingFact(msgspec.Struct):
     """The newest undelivered fact of one key."""
 
     fact: Fact
@@ -24,7 +24,7 @@ class Outbox:
     """Holds back what comes too soon after the last delivery of its key, or after a failure."""
 
     def __init__(self) -> None:
-        self._waiting: dict[str, Waiting] = {}
+        self._waiting: dict[str, PendingFact] = {}
         self._delivered_at: dict[str, float] = {}
         self._longest_rest_s = 0.0
         self._since_rest = 0
@@ -50,11 +50,11 @@ class Outbox:
             return
         self._longest_rest_s = max(self._longest_rest_s, debounce_s)
         earliest = self._delivered_at.get(key, -debounce_s) + debounce_s
-        self._waiting[key] = Waiting(fact, fact.seq, earliest)
+        self._waiting[key] = PendingFact(fact, fact.seq, earliest)
 
     def put_back(self, key: str, fact: Fact, seq: int) -> None:
         """Have a fact that was put aside tried again; it holds the cursor at *seq* only."""
-        self._waiting.setdefault(key, Waiting(fact, seq, 0.0))
+        self._waiting.setdefault(key, PendingFact(fact, seq, 0.0))
 
     def hurry(self) -> None:
         """Make everything due now."""
@@ -89,7 +89,7 @@ class Outbox:
         if len(self._delivered_at) > KEYS_REMEMBERED:
             del self._delivered_at[next(iter(self._delivered_at))]
 
-    def let_go(self) -> bool:
+    def release_memory(self) -> bool:
         """Forget deliveries so long ago that they hold nothing back; say if there have been many lately."""
         before = time.monotonic() - self._longest_rest_s
         while self._delivered_at and next(iter(self._delivered_at.values())) < before:

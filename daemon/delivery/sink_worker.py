@@ -12,7 +12,7 @@ from flowd.daemon.delivery.outbox import Outbox
 from flowd.daemon.reading.queue import Pace
 from flowd.daemon.store_gate import StoreGate
 from flowd.model.facts import Fact
-from flowd.sinks.protocol import NotNowError, RefusedError, Sink
+from flowd.sinks.protocol import PermanentFailureError, RetryLaterError, Sink
 from flowd.store.deliveries import Deliveries
 from flowd.store.journal import Journal
 from flowd.system.errors import StoreError
@@ -21,7 +21,7 @@ FETCH_MOST = 500
 # What many sessions keep changing is delivered so rarely that a sink takes no more than this of a core...
 SHARE_OF_CORE = 0.02
 # ...but not more rarely than this.
-MOST_REST_S = 5.0
+MAX_REST_S = 5.0
 SAVE_CURSOR_S = 0.25
 STORE_RETRY_S = 1.0
 CLOSING_PAUSE_S = 0.05
@@ -53,7 +53,7 @@ class SinkWorker:
         self._deliveries = Deliveries(gate.database)
         self._settings = settings
         self._outbox = Outbox()
-        self._pace = Pace(SHARE_OF_CORE, MOST_REST_S)
+        self._pace = Pace(SHARE_OF_CORE, MAX_REST_S)
         self._news = threading.Condition()
         self._head = 0
         self._fetched = 0
@@ -67,9 +67,9 @@ class SinkWorker:
         self.status = SinkStatus(sink.name)
 
     @property
-    def is_prompt(self) -> bool:
+    def low_latency(self) -> bool:
         """Whether it wants to be woken at every news."""
-        return self._sink.is_prompt
+        return self._sink.low_latency
 
     @property
     def queue(self) -> int:
@@ -149,7 +149,7 @@ class SinkWorker:
         self._save_cursor(force=not due or self._closing_at is not None)
         self._publish()
         if not due:
-            self._let_go()
+            self._release_memory()
             self._pause(self._outbox.until_next())
 
     def _fetch(self) -> None:
@@ -211,14 +211,14 @@ class SinkWorker:
         self._note_error(error)
         settings = self._settings.current.sinks
         tries, wait_s = self._outbox.failed(key, settings.retry_first_s, settings.retry_most_s)
-        worn_out = tries >= settings.quarantine_after and not isinstance(error, NotNowError)
-        if isinstance(error, RefusedError) or worn_out:
-            self._put_aside(key, error, tries)
+        worn_out = tries >= settings.quarantine_after and not isinstance(error, RetryLaterError)
+        if isinstance(error, PermanentFailureError) or worn_out:
+            self._quarantine(key, error, tries)
         else:
             log.warning("delivery_failed", sink=self.name, key=key, error=str(error), wait_s=round(wait_s, 1))
 
-    def _put_aside(self, key: str, error: Exception, tries: int) -> None:
-        self._deliveries.put_aside(self.name, key, self._outbox.fact(key), str(error), tries)
+    def _quarantine(self, key: str, error: Exception, tries: int) -> None:
+        self._deliveries.quarantine(self.name, key, self._outbox.fact(key), str(error), tries)
         self._outbox.remove(key)
         if key not in self._aside:
             log.error("fact_put_aside", sink=self.name, key=key, error=str(error), hint="flowd retry")
@@ -254,11 +254,11 @@ class SinkWorker:
     def _note_error(self, error: Exception) -> None:
         self.status = self.status._replace(last_error=str(error), last_error_at=time.time())
 
-    def _let_go(self) -> None:
+    def _release_memory(self) -> None:
         """After much work, keep nothing that only it has needed."""
-        if self._outbox.let_go():
+        if self._outbox.release_memory():
             self._gate.database.shrink()
-            heap.give_back()
+            heap.trim()
 
     def _pause(self, timeout_s: float | None) -> None:
         with self._news:

@@ -2,8 +2,8 @@
 
 import time
 
-from flowd.daemon.projects.conductors import Seen
-from flowd.daemon.projects.resolver import Places
+from flowd.daemon.projects.conductors import TrackEvent
+from flowd.daemon.projects.resolver import ProjectResolver
 from flowd.daemon.reading.pipeline import Pipeline
 from flowd.extractors.text import cut_at_sentence, plain
 from flowd.model.checkpoints import checkpoint_fact, moment
@@ -21,7 +21,7 @@ NOW_CHARACTERS = 200
 class Checkpointer:
     """Makes checkpoint facts. The key names the moment, so that hook and transcript together make one."""
 
-    def __init__(self, pipeline: Pipeline, places: Places) -> None:
+    def __init__(self, pipeline: Pipeline, places: ProjectResolver) -> None:
         self._pipeline = pipeline
         self._places = places
 
@@ -122,7 +122,7 @@ class Moments:
         batch.facts.append(Fact(key, pause.session_id, pause.project, now, WentIdle(minutes)))
         self._checkpointer.make(pause.session_id, "idle", batch)
 
-    def conductor(self, session_id: str, seen: Seen, batch: Batch) -> None:
+    def conductor(self, session_id: str, seen: TrackEvent, batch: Batch) -> None:
         """Add to *batch* what the conductor of the session's project did."""
         self._checkpointer.make(
             session_id, seen.trigger, batch, track=seen.track, epic=seen.epic, cwd=seen.root

@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from flowd.actions.brief import asked_by, compose, hook_output, once
+from flowd.actions.brief import compose, hook_output, record_injection, request_from_hook
 from flowd.config.live import LiveSettings
 from flowd.config.logs import log
-from flowd.daemon.reading.queue import Hints
+from flowd.daemon.reading.queue import ReaderQueue
 from flowd.daemon.reading.reader import Reader
 from flowd.daemon.store_gate import StoreGate
 from flowd.model.hook_input import HookInput, hook_input
@@ -20,11 +20,11 @@ READ_FIRST_S = 0.3
 Answer = Callable[[bytes], None]
 
 
-class HookDesk:
+class HookHandler:
     """Takes hooks from the control thread; its own thread composes what sessions are told."""
 
     def __init__(
-        self, gate: StoreGate, settings: LiveSettings, hints: Hints, reader: Callable[[], Reader]
+        self, gate: StoreGate, settings: LiveSettings, hints: ReaderQueue, reader: Callable[[], Reader]
     ) -> None:
         self._gate = gate
         self._settings = settings
@@ -57,10 +57,10 @@ class HookDesk:
     def _tell(self, hook: HookInput) -> str:
         """Return what the session is told; nothing, rather than an error, when it cannot be said."""
         self._read_first(hook)
-        asked = asked_by(hook, self._settings.current)
+        asked = request_from_hook(hook, self._settings.current)
         try:
             injection = compose(self._gate.database, asked)
-            if injection.text and not once(self._gate.database, asked, injection):
+            if injection.text and not record_injection(self._gate.database, asked, injection):
                 return ""
         except FlowdError as error:
             log.warning("injection_failed", session=hook.session_id, error=str(error))

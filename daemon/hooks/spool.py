@@ -8,8 +8,8 @@ import msgspec
 from flowd.config.logs import log
 from flowd.model.hook_input import HookInput, hook_input
 
-LARGEST_BYTES = 4 << 20
-MOST_AT_ONCE = 1000
+MAX_BYTES = 4 << 20
+MAX_AT_ONCE = 1000
 
 
 class Spool:
@@ -21,7 +21,7 @@ class Spool:
     def drain(self, take: Callable[[HookInput], None]) -> None:
         """Give each waiting input to *take*, oldest first; remove it when that has returned."""
         try:
-            waiting = sorted(self._directory.glob("*.json"))[:MOST_AT_ONCE]
+            waiting = sorted(self._directory.glob("*.json"))[:MAX_AT_ONCE]
         except OSError:
             return
         for file in waiting:
@@ -33,7 +33,7 @@ class Spool:
 
 def _read(file: Path) -> HookInput | None:
     try:
-        if file.stat().st_size > LARGEST_BYTES:
+        if file.stat().st_size > MAX_BYTES:
             raise ValueError("too large")
         raw = msgspec.json.decode(file.read_bytes())
         if not isinstance(raw, dict):

@@ -19,11 +19,11 @@ from flowd.handoff.track.tracks import (
 )
 from flowd.model.facts import Trigger
 
-MOST_FOLLOWED = 200
+MAX_FOLLOWED = 200
 LOOK_AGAIN_S = 10.0
 
 
-class Seen(NamedTuple):
+class TrackEvent(NamedTuple):
     """Something of the conductor's that happened without a command saying so."""
 
     root: str
@@ -54,9 +54,9 @@ class Conductors:
     def follow(self, root: str) -> None:
         """Take on the project at *root* if it has a conductor; what is there already is no news."""
         now = time.monotonic()
-        if root in self._closed or self._looked_at.get(root, 0.0) > now or len(self._closed) >= MOST_FOLLOWED:
+        if root in self._closed or self._looked_at.get(root, 0.0) > now or len(self._closed) >= MAX_FOLLOWED:
             return
-        if len(self._looked_at) > MOST_FOLLOWED:
+        if len(self._looked_at) > MAX_FOLLOWED:
             self._looked_at.clear()
         self._looked_at[root] = now + LOOK_AGAIN_S
         if has_conductor(root):
@@ -67,7 +67,7 @@ class Conductors:
         """Say whether *path* lies in the conductor of a followed project."""
         return self._root_of(path) is not None
 
-    def look(self, path: str) -> list[Seen]:
+    def look(self, path: str) -> list[TrackEvent]:
         """Return what has happened at *path* since the last look."""
         root = self._root_of(path)
         if root is None or not has_conductor(root):
@@ -75,14 +75,14 @@ class Conductors:
         self._watch(root)
         return [seen for track in _created(root) for seen in self._news(root, track)]
 
-    def _news(self, root: str, track: Track) -> list[Seen]:
+    def _news(self, root: str, track: Track) -> list[TrackEvent]:
         before, now = self._closed[root].get(track.name), track.plan().closed
         self._closed[root][track.name] = now
         if before is None:
-            return [Seen(root, "design-end", track.name)]
+            return [TrackEvent(root, "design-end", track.name)]
         if _told_by_beads(track):
             return []
-        return [Seen(root, "epic-end", track.name, label) for label in sorted(now - before)]
+        return [TrackEvent(root, "epic-end", track.name, label) for label in sorted(now - before)]
 
     def _watch(self, root: str) -> None:
         """Watch where tracks come, and those being worked on or made: one shallow watch each."""

@@ -3,10 +3,10 @@
 import os
 
 from flowd.daemon.reading.watcher import Watcher
-from flowd.handoff.markdown.directory import handoff_files, is_handoff_name, look_at
-from flowd.handoff.markdown.index import shelve
-from flowd.model.facts import Fact, HandoffTaken
-from flowd.store.documents import Ownership, open_escalations, taken_fact
+from flowd.handoff.markdown.directory import handoff_files, is_handoff_name, stat_handoff
+from flowd.handoff.markdown.index import parse_file
+from flowd.model.facts import Fact, HandoffIndexed
+from flowd.store.documents import Ownership, indexed_fact, open_escalations
 from flowd.store.journal import Journal
 
 
@@ -25,7 +25,7 @@ class HandoffFiles:
         """Remember what core.db knows already, and nothing else."""
         self._seen.clear()
         for fact in self._journal.facts_of_kind("handoff"):
-            if isinstance(fact.body, HandoffTaken):
+            if isinstance(fact.body, HandoffIndexed):
                 self._seen[fact.body.path] = fact.body.modified_ns, fact.body.size
                 (self._unowned.discard if fact.project else self._unowned.add)(fact.body.path)
         self.refresh()
@@ -73,19 +73,19 @@ class HandoffFiles:
         return [fact for filed in handoff_files(directory) for fact in self._file(filed.path, ownership)]
 
     def _file(self, path: str, ownership: Ownership) -> list[Fact]:
-        filed = look_at(path) if self._is_handoff(path) else None
+        filed = stat_handoff(path) if self._is_handoff(path) else None
         if filed is None:
             self._seen.pop(path, None)  # what it said stays known; should it come back, it is read anew
             return []
         signature = (filed.modified_ns, filed.size)
         is_known = self._seen.get(path) == signature
         # Whose it is may have become known since, with the session that wrote it.
-        if (is_known and path not in self._unowned) or (shelved := shelve(filed)) is None:
+        if (is_known and path not in self._unowned) or (shelved := parse_file(filed)) is None:
             return []
         self._seen[path] = signature
         project = ownership.owner(path, shelved.document)
         (self._unowned.discard if project else self._unowned.add)(path)
-        return [taken_fact(shelved, project)] if project or not is_known else []
+        return [indexed_fact(shelved, project)] if project or not is_known else []
 
     def _is_handoff(self, path: str) -> bool:
         directory, name = os.path.split(path)

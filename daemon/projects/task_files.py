@@ -8,10 +8,10 @@ from flowd.daemon.reading.watcher import Watcher
 from flowd.extractors.fields.blocks import task_file_facts
 from flowd.model.facts import Fact
 
-LARGEST_BYTES = 1 << 20
-MOST_DIRECTORIES = 2000
+MAX_BYTES = 1 << 20
+MAX_DIRECTORIES = 2000
 DEEPEST = 6
-MOST_PROJECTS = 200
+MAX_PROJECTS = 200
 VISIBLE_HIDDEN = frozenset({".claude", ".orchestrator"})
 NEVER = frozenset("node_modules venv __pycache__ dist build target vendor site-packages worktrees".split())
 
@@ -32,7 +32,7 @@ class TaskFiles:
 
     def follow(self, root: str) -> bool:
         """Take on the project at *root*; say whether it is new and has yet to be scanned."""
-        if not self._patterns or root in self._roots or len(self._roots) >= MOST_PROJECTS:
+        if not self._patterns or root in self._roots or len(self._roots) >= MAX_PROJECTS:
             return False
         self._roots.add(root)
         return True
@@ -56,9 +56,9 @@ class TaskFiles:
         try:
             with open(path, "rb") as file:
                 status = os.fstat(file.fileno())
-                if status.st_size > LARGEST_BYTES or self._seen.get(path) == status.st_mtime_ns:
+                if status.st_size > MAX_BYTES or self._seen.get(path) == status.st_mtime_ns:
                     return []
-                text = file.read(LARGEST_BYTES).decode("utf-8", "replace")
+                text = file.read(MAX_BYTES).decode("utf-8", "replace")
         except OSError:
             return []
         self._seen[path] = status.st_mtime_ns
@@ -81,7 +81,7 @@ class TaskFiles:
 def _directories(root: str) -> Iterator[str]:
     """Yield *root* and what lies below it, without the places where no person keeps tasks."""
     waiting, seen = [(root, 0)], 0
-    while waiting and seen < MOST_DIRECTORIES:
+    while waiting and seen < MAX_DIRECTORIES:
         directory, depth = waiting.pop(0)
         seen += 1
         yield directory

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Sequence
 
-from flowd.daemon.projects.conductors import Conductors, Seen
+from flowd.daemon.projects.conductors import Conductors, TrackEvent
 from flowd.daemon.projects.handoff_files import HandoffFiles
 from flowd.daemon.projects.task_files import TaskFiles
 from flowd.daemon.reading.watcher import Watcher
@@ -11,7 +11,7 @@ from flowd.model.facts import Fact
 from flowd.store.journal import Journal
 from flowd.workspace.git import enclosing_git_place, read_branch
 
-MOST_FOLLOWED = 500
+MAX_FOLLOWED = 500
 
 
 class Branches:
@@ -24,7 +24,7 @@ class Branches:
 
     def follow(self, root: str) -> None:
         """Have HEAD of the project at *root* watched, if it is in a repository."""
-        if root in self._followed or len(self._followed) >= MOST_FOLLOWED:
+        if root in self._followed or len(self._followed) >= MAX_FOLLOWED:
             return
         self._followed.add(root)
         place = enclosing_git_place(root)
@@ -36,7 +36,7 @@ class Branches:
         return frozenset(self._roots.get(path, ()))
 
 
-class Surroundings:
+class ProjectWatchers:
     """The named places of projects with live sessions, and the directory of handoffs."""
 
     def __init__(
@@ -71,7 +71,7 @@ class Surroundings:
             return []
         return [(root, read_branch(root)) for root in self._branches.roots_of(path)]
 
-    def conducted(self, path: str) -> list[Seen]:
+    def conducted(self, path: str) -> list[TrackEvent]:
         """Return what a conductor did at *path*."""
         return self.conductors.look(path) if self.conductors.owns(path) else []
 
@@ -95,6 +95,6 @@ class Surroundings:
         )
 
 
-def handoffs_beside(projects_dir: str) -> str:
+def default_handoffs_dir(projects_dir: str) -> str:
     """Return where handoffs stand when nobody says otherwise: beside ``projects``."""
     return os.path.join(os.path.dirname(projects_dir), "handoffs")

@@ -5,9 +5,9 @@ import stat
 from collections.abc import Callable
 
 from flowd.config.logs import log
-from flowd.daemon.reading.identity import KnownFiles, Recognised
+from flowd.daemon.reading.identity import KnownFiles, RecognisedFile
 from flowd.daemon.reading.pipeline import Pipeline
-from flowd.daemon.reading.queue import Hints
+from flowd.daemon.reading.queue import ReaderQueue
 from flowd.daemon.reading.tailer import LineReader
 from flowd.extractors.transcript.paths import TranscriptName
 from flowd.extractors.transcript.session import StaleMemoryError
@@ -20,7 +20,7 @@ MISSING_GRACE_S = 1.0
 class Follower:
     """Reads transcripts into the present batch; *between* is called after each chunk of a file."""
 
-    def __init__(self, hints: Hints, pipeline: Pipeline, between: Callable[[Source], None]) -> None:
+    def __init__(self, hints: ReaderQueue, pipeline: Pipeline, between: Callable[[Source], None]) -> None:
         self._hints = hints
         self._pipeline = pipeline
         self._between = between
@@ -90,7 +90,7 @@ class Follower:
             if self._hints.closed or source.state != "live":
                 return
 
-    def _note_event(self, recognised: Recognised) -> None:
+    def _note_event(self, recognised: RecognisedFile) -> None:
         source, event = recognised.source, recognised.event
         self._missing.discard(source.path)
         if recognised.replaced is not None:

@@ -13,10 +13,10 @@ from flowd.daemon.reading.tailer import (
     tail_before,
 )
 from flowd.extractors.transcript.paths import TranscriptName
-from flowd.store.sources import Kept, Source
+from flowd.store.sources import PackedSource, Source
 
 
-class Recognised(NamedTuple):
+class RecognisedFile(NamedTuple):
     """The source that a file is, what happened to it (for the counters), and whom it replaced."""
 
     source: Source
@@ -30,11 +30,11 @@ class KnownFiles:
     Who is asked for is unpacked, and is one and the same Source until ``settle``.
     """
 
-    def __init__(self, known: Iterable[Kept]) -> None:
-        self.by_path: dict[str, Kept] = {}
-        self._by_inode: dict[int, dict[int, Kept]] = {}
-        self._vanished: dict[str, Kept] = {}
-        self._awake: dict[int, Kept] = {}
+    def __init__(self, known: Iterable[PackedSource]) -> None:
+        self.by_path: dict[str, PackedSource] = {}
+        self._by_inode: dict[int, dict[int, PackedSource]] = {}
+        self._vanished: dict[str, PackedSource] = {}
+        self._awake: dict[int, PackedSource] = {}
         # Inode numbers are used again: the living come last, so that the dead do not hide them.
         for kept in sorted(known, key=lambda kept: kept.is_live):
             self._remember(kept)
@@ -58,12 +58,12 @@ class KnownFiles:
 
     def recognise(
         self, path: str, name: TranscriptName, descriptor: int, status: os.stat_result
-    ) -> Recognised | None:
+    ) -> RecognisedFile | None:
         """Return who the open file is, or None while its first line is not complete."""
         known = self._wake(self._by_inode.get(status.st_dev, {}).get(status.st_ino))
         is_here = known is not None and known.path == path
         if known is not None and is_here and known.state == "live" and _has_grown(known, descriptor, status):
-            return Recognised(known)
+            return RecognisedFile(known)
         head = fingerprint(read_head(descriptor))
         if not head:
             return self._emptied(known, status) if is_here else None
@@ -78,7 +78,7 @@ class KnownFiles:
         source.state = "vanished"
         self._vanished[source.path] = self._awake[id(source)]
 
-    def _wake(self, kept: Kept | None) -> Source | None:
+    def _wake(self, kept: PackedSource | None) -> Source | None:
         """Return the source that is kept, the same one each time until ``settle``."""
         if kept is None:
             return None
@@ -98,21 +98,21 @@ class KnownFiles:
                 del paths[source.path]
 
     def _add(self, source: Source) -> None:
-        kept = self._awake[id(source)] = Kept(source.path, source)
+        kept = self._awake[id(source)] = PackedSource(source.path, source)
         self._remember(kept)
 
-    def _remember(self, kept: Kept) -> None:
+    def _remember(self, kept: PackedSource) -> None:
         (self.by_path if kept.is_live else self._vanished)[kept.path] = kept
         device, inode = kept.identity
         self._by_inode.setdefault(device, {})[inode] = kept
 
-    def _emptied(self, known: Source | None, status: os.stat_result) -> Recognised | None:
+    def _emptied(self, known: Source | None, status: os.stat_result) -> RecognisedFile | None:
         if known is None or known.state != "live" or known.offset == 0 or status.st_size > 0:
             return None
         _start_over(known, known.fingerprint)
-        return Recognised(known, "truncated")
+        return RecognisedFile(known, "truncated")
 
-    def _same_file(self, known: Source, path: str, descriptor: int, status: os.stat_result) -> Recognised:
+    def _same_file(self, known: Source, path: str, descriptor: int, status: os.stat_result) -> RecognisedFile:
         event, replaced = "", None
         self._forget_path(known)
         kept = self._awake[id(known)]
@@ -134,11 +134,11 @@ class KnownFiles:
         elif known.tail and not still_the_same(descriptor, known.offset, known.tail):
             _start_over(known, known.fingerprint)
             event = "rewritten"
-        return Recognised(known, event, replaced)
+        return RecognisedFile(known, event, replaced)
 
     def _newcomer(
         self, path: str, name: TranscriptName, head: str, descriptor: int, status: os.stat_result
-    ) -> Recognised:
+    ) -> RecognisedFile:
         source = Source(
             device=status.st_dev,
             inode=status.st_ino,
@@ -157,7 +157,7 @@ class KnownFiles:
             self._forget(before)
             before.state = "replaced"
         self._add(source)
-        return Recognised(source, event, replaced)
+        return RecognisedFile(source, event, replaced)
 
 
 def _has_grown(known: Source, descriptor: int, status: os.stat_result) -> bool:

@@ -5,9 +5,9 @@ from collections import OrderedDict
 from collections.abc import Callable
 
 from flowd.config.logs import log
-from flowd.daemon.projects.resolver import Places
+from flowd.daemon.projects.resolver import ProjectResolver
 from flowd.daemon.reading.tailer import Chunk
-from flowd.extractors.transcript.protocol import Note, Place
+from flowd.extractors.transcript.protocol import Note, ProjectPlace
 from flowd.extractors.transcript.records import Decoded, decode_lines
 from flowd.extractors.transcript.session import SessionMemory
 from flowd.model.facts import Fact, TranscriptVanished, state_fact
@@ -25,7 +25,7 @@ LoadMemory = Callable[[str], bytes | None]
 class Pipeline:
     """Turns chunks into a batch. Pure but for the clock and the places it asks for."""
 
-    def __init__(self, load_memory: LoadMemory, places: Places) -> None:
+    def __init__(self, load_memory: LoadMemory, places: ProjectResolver) -> None:
         self._load_memory = load_memory
         self._places = places
         self._memories: OrderedDict[str, SessionMemory] = OrderedDict()
@@ -108,7 +108,7 @@ class Pipeline:
         while len(self._memories) > MEMORIES_KEPT:
             self._memories.popitem(last=False)
 
-    def let_go(self) -> bool:
+    def release_memory(self) -> bool:
         """Drop the memories of sessions that nobody works in, once they are stored; say if there were any."""
         since = time.time() - AT_WORK_S
         at_rest = [
@@ -157,7 +157,7 @@ class Pipeline:
         self._memories.move_to_end(session_id)
         return memory
 
-    def _place(self, memory: SessionMemory) -> Place:
+    def _place(self, memory: SessionMemory) -> ProjectPlace:
         activity = memory.part("activity")
         return self._places.of(activity.cwd, activity.first_cwd)
 

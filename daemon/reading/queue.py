@@ -33,16 +33,16 @@ class Pace:
 Task = Callable[[], None]
 
 # A transcript that is written without pause is read this often at the most...
-LEAST_REST_S = 0.2
+MIN_REST_S = 0.2
 # ...and less often when so many are written at once that reading would take more than this share of a core.
 SHARE_OF_CORE = 0.025
-MOST_REST_S = 3.0
+MAX_REST_S = 3.0
 # Paths become due together, so that one transaction stores them all.
 TOGETHER_S = 0.05
-MOST_RESTING = 1000
+MAX_RESTING = 1000
 
 
-class Hints:
+class ReaderQueue:
     """What watchers and clocks put in and the reader takes out.
 
     A path waits at most once however often it is put. ``later`` holds paths back for a moment, which
@@ -50,7 +50,7 @@ class Hints:
     line after a pause is taken at once, the lines of a stream are taken together.
     """
 
-    def __init__(self, least_rest_s: float = LEAST_REST_S) -> None:
+    def __init__(self, least_rest_s: float = MIN_REST_S) -> None:
         self._least_rest_s = least_rest_s
         self._changed = threading.Condition()
         self._urgent: dict[str, None] = {}
@@ -59,7 +59,7 @@ class Hints:
         self._rests_until: dict[str, float] = {}
         self._held: dict[str, float] = {}
         self._wakes_at = 0.0
-        self.pace = Pace(SHARE_OF_CORE, MOST_REST_S)
+        self.pace = Pace(SHARE_OF_CORE, MAX_REST_S)
         self._tasks: deque[Task] = deque()
         self._later_tasks: dict[Task, float] = {}
         self._closed = False
@@ -152,7 +152,7 @@ class Hints:
 
     def _let_rest(self, paths: list[str]) -> None:
         now = time.monotonic()
-        if len(self._rests_until) > MOST_RESTING:
+        if len(self._rests_until) > MAX_RESTING:
             self._rests_until = {path: until for path, until in self._rests_until.items() if until > now}
         until = now + self.pace.rest_s(self._least_rest_s, len(self._held) + len(paths))
         self._rests_until.update((path, until) for path in paths if path.endswith(".jsonl"))

@@ -11,19 +11,19 @@ from flowd.config.logs import log
 from flowd.daemon import memory as heap
 from flowd.daemon.hooks.checkpoints import Checkpointer, Moments
 from flowd.daemon.projects.handoff_files import HandoffFiles
-from flowd.daemon.projects.resolver import Places
-from flowd.daemon.projects.watchers import Surroundings, handoffs_beside
+from flowd.daemon.projects.resolver import ProjectResolver
+from flowd.daemon.projects.watchers import ProjectWatchers, default_handoffs_dir
 from flowd.daemon.reading.follower import Follower
 from flowd.daemon.reading.identity import KnownFiles
 from flowd.daemon.reading.pipeline import Pipeline
-from flowd.daemon.reading.queue import Hints
+from flowd.daemon.reading.queue import ReaderQueue
 from flowd.daemon.reading.recent import SESSIONS_SHOWN, RecentSessions
 from flowd.daemon.reading.reconcile import Reconciler
 from flowd.daemon.reading.watcher import Watcher
 from flowd.daemon.store_gate import StoreGate
 from flowd.extractors.transcript.paths import transcript_name
 from flowd.extractors.transcript.session import StaleMemoryError
-from flowd.model.facts import Fact, HandoffTaken, StateChanged
+from flowd.model.facts import Fact, HandoffIndexed, StateChanged
 from flowd.model.hook_input import HookInput
 from flowd.model.session import SessionState, latest_activity
 from flowd.store.idle import IdleTable, Pause
@@ -45,7 +45,7 @@ CATCHING_UP_SWITCH_S = 0.0001
 USUAL_SWITCH_S = 0.005
 
 
-class Progress(NamedTuple):
+class ReaderProgress(NamedTuple):
     """How far the reader is, for status: replaced as a whole, never changed."""
 
     transcripts: int = 0
@@ -63,7 +63,7 @@ class Reader:
         self,
         projects_dir: str,
         gate: StoreGate,
-        hints: Hints,
+        hints: ReaderQueue,
         watcher: Watcher,
         on_commit: Callable[[int, Sequence[Fact]], None],
         task_globs: Sequence[str] = (),
@@ -74,17 +74,17 @@ class Reader:
         self._journal = Journal(gate.database)
         self._hints = hints
         self._reconciler = Reconciler(projects_dir, watcher)
-        handoffs_dir = handoffs_dir or handoffs_beside(projects_dir)
-        self._around = Surroundings(self._journal, watcher, task_globs, handoffs_dir)
+        handoffs_dir = handoffs_dir or default_handoffs_dir(projects_dir)
+        self._around = ProjectWatchers(self._journal, watcher, task_globs, handoffs_dir)
         self._on_commit = on_commit
-        places = Places()
+        places = ProjectResolver()
         self._pipeline = Pipeline(self._journal.memory, places)
         self._checkpointer = Checkpointer(self._pipeline, places)
         self._files = Follower(hints, self._pipeline, self._between_chunks)
         self._moments = Moments(self._pipeline, self._checkpointer, self._journal)
         self._made_at = 0.0
         self._idle = IdleTable(gate.database)
-        self.progress = Progress()
+        self.progress = ReaderProgress()
         self.totals: dict[str, int] = {}
         self.recent = RecentSessions()
 
@@ -200,7 +200,7 @@ class Reader:
         if backlog is None or not self._hints.has_backlog or self._is_full():
             self._commit()
         if not self._files.batch:
-            self._let_go()
+            self._release_memory()
         if urgent and not tasks:
             self._hints.pace.spent(time.thread_time() - started_s, len(urgent))
 
@@ -210,19 +210,19 @@ class Reader:
             self.progress = self.progress._replace(catching_up=True)
         self._look(path)
 
-    def _let_go(self) -> None:
+    def _release_memory(self) -> None:
         """All is stored: keep nothing that only reading or catching up has needed."""
         self._files.known.settle(0 if self.progress.catching_up else AT_HAND)
         if not self.progress.catching_up:
             return
-        has_read = self._pipeline.let_go()
+        has_read = self._pipeline.release_memory()
         if self._hints.has_backlog:
             return
         sys.setswitchinterval(USUAL_SWITCH_S)
         self.progress = self.progress._replace(catching_up=False)
         if has_read:
             self._gate.database.shrink()
-            heap.give_back()
+            heap.trim()
 
     def _look(self, path: str) -> None:
         """Look at *path*, whatever it is."""
@@ -286,8 +286,8 @@ class Reader:
         batch, self._files.batch = self._files.batch, Batch()
         newest = self._journal.commit(batch)
         self._gate.passed()
-        if self._gate.database.log_is_long:
-            self._hints.put_task_later(self._gate.database.fold_log, FOLD_WITHIN_S)
+        if self._gate.database.wal_is_large:
+            self._hints.put_task_later(self._gate.database.checkpoint_wal, FOLD_WITHIN_S)
         self._publish(batch)
         if newest:
             self._on_commit(newest, batch.stored)
@@ -307,7 +307,7 @@ class Reader:
         for fact in batch.facts:
             if isinstance(fact.body, StateChanged):
                 self._show(fact.body.state, lags.get(fact.session_id, 0), now)
-            elif isinstance(fact.body, HandoffTaken):
+            elif isinstance(fact.body, HandoffIndexed):
                 has_handoffs = True
         if has_handoffs:
             self.handoffs.refresh()

@@ -12,7 +12,7 @@ SESSIONS_SHOWN = 50
 DRAWN_FOR_S = 1.0
 
 
-class Entry(NamedTuple):
+class RecentSession(NamedTuple):
     """A session's state, and how far its transcript has been read."""
 
     state: SessionState
@@ -20,10 +20,10 @@ class Entry(NamedTuple):
     progress_at: float
 
 
-class Drawn(NamedTuple):
+class RenderedLines(NamedTuple):
     """The lines of some entries as JSON, and until when the clock cannot have changed them noticeably."""
 
-    shown: tuple[Entry, ...]
+    shown: tuple[RecentSession, ...]
     idle_after_s: float
     until: float
     lines: msgspec.Raw
@@ -33,13 +33,13 @@ class RecentSessions:
     """A bounded table; ``lines`` answers from a tuple that is replaced, never changed."""
 
     def __init__(self) -> None:
-        self._entries: dict[str, Entry] = {}
-        self._shown: tuple[Entry, ...] = ()
-        self._drawn = Drawn((), 0.0, 0.0, msgspec.Raw(b"[]"))
+        self._entries: dict[str, RecentSession] = {}
+        self._shown: tuple[RecentSession, ...] = ()
+        self._drawn = RenderedLines((), 0.0, 0.0, msgspec.Raw(b"[]"))
 
     def put(self, state: SessionState, lag_bytes: int, progress_at: float) -> None:
         """Take the newest state of a session."""
-        self._entries[state.session_id] = Entry(state, lag_bytes, progress_at)
+        self._entries[state.session_id] = RecentSession(state, lag_bytes, progress_at)
 
     def publish(self) -> None:
         """Make what was put visible, dropping all but the latest sessions."""
@@ -73,15 +73,15 @@ class RecentSessions:
             entries = sorted(shown, key=lambda entry: -latest_activity(entry.state))[:SESSIONS_SHOWN]
             lines = [_line(entry, idle_after_s, gone) for entry in entries]
             encoded = msgspec.Raw(msgspec.json.encode(lines))
-            drawn = self._drawn = Drawn(shown, idle_after_s, now + DRAWN_FOR_S, encoded)
+            drawn = self._drawn = RenderedLines(shown, idle_after_s, now + DRAWN_FOR_S, encoded)
         return drawn.lines
 
 
-def _latest_first(item: tuple[str, Entry]) -> float:
+def _latest_first(item: tuple[str, RecentSession]) -> float:
     return -latest_activity(item[1].state)
 
 
-def _line(entry: Entry, idle_after_s: float, gone: frozenset[str]) -> SessionLine:
+def _line(entry: RecentSession, idle_after_s: float, gone: frozenset[str]) -> SessionLine:
     state = entry.state
     return SessionLine(
         session_id=state.session_id,

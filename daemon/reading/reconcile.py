@@ -9,7 +9,7 @@ from typing import NamedTuple
 from flowd.daemon.reading.identity import KnownFiles
 from flowd.daemon.reading.watcher import Watcher
 from flowd.extractors.transcript.paths import transcript_name
-from flowd.store.sources import Kept
+from flowd.store.sources import PackedSource
 
 Seen = tuple[str, os.stat_result]
 
@@ -122,7 +122,7 @@ class Reconciler:
                         yield path, status
 
 
-def _differs(kept: Kept | None, status: os.stat_result) -> bool:
+def _differs(kept: PackedSource | None, status: os.stat_result) -> bool:
     return kept is None or not kept.is_as_read(status)
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from flowd.store.sources import Source
 
 CHUNK_BYTES = 1 << 18
-LONGEST_LINE_BYTES = 64 << 20
+MAX_LINE_BYTES = 64 << 20
 HEAD_BYTES = 1024
 TAIL_BYTES = 64
 
@@ -66,7 +66,7 @@ def line_boundary_before(descriptor: int, size: int) -> int:
 class LineReader:
     """Reads chunks of complete lines through one buffer that is reused."""
 
-    def __init__(self, chunk_bytes: int = CHUNK_BYTES, longest_line: int = LONGEST_LINE_BYTES) -> None:
+    def __init__(self, chunk_bytes: int = CHUNK_BYTES, longest_line: int = MAX_LINE_BYTES) -> None:
         self._buffer = bytearray(chunk_bytes)
         self._chunk_bytes = chunk_bytes
         self._longest_line = longest_line

@@ -4,8 +4,8 @@ import re
 
 from flowd.extractors.text import capitalised, cut, pieces, plain, sentences
 
-LONGEST_ANSWER_WORDS = 6
-LONGEST_END = 1500
+MAX_ANSWER_WORDS = 6
+MAX_END_CHARACTERS = 1500
 PIECES_AT_END = 4
 # No offer is without one of them, and most replies are.
 OFFERING = ("want me", "you like", "shall i", "should i", "ready to")
@@ -50,7 +50,7 @@ def is_consent(answer: str) -> bool:
 
 def is_short(answer: str) -> bool:
     """Tell whether *answer* has few enough words to do no more than choose."""
-    return len(answer.split(None, LONGEST_ANSWER_WORDS)) <= LONGEST_ANSWER_WORDS
+    return len(answer.split(None, MAX_ANSWER_WORDS)) <= MAX_ANSWER_WORDS
 
 
 def declines(answer: str) -> bool:
@@ -60,7 +60,7 @@ def declines(answer: str) -> bool:
 
 def offer_at_end(reply: str) -> str:
     """Return what the last question of *reply* offers to do; empty when it offers nothing."""
-    ending = reply[-LONGEST_END:]
+    ending = reply[-MAX_END_CHARACTERS:]
     if "?" not in ending:
         return ""
     ending = ending.lower()
@@ -75,9 +75,9 @@ def offer_in(question: str) -> str:
 
 def question_in(reply: str) -> str:
     """Return the last question of an assistant's reply; empty when it ends without one."""
-    if "?" not in reply[-LONGEST_END:]:
+    if "?" not in reply[-MAX_END_CHARACTERS:]:
         return ""
-    ending = list(pieces(reply[-LONGEST_END:]))[-PIECES_AT_END:]
+    ending = list(pieces(reply[-MAX_END_CHARACTERS:]))[-PIECES_AT_END:]
     # Options may end with a question mark too: what is asked stands beside them.
     for piece in [
         *reversed([one for one in ending if not one.is_item]),

@@ -7,7 +7,7 @@ from flowd.extractors.conversation.reports import notified
 from flowd.extractors.text import cut, plain
 from flowd.extractors.transcript.memory import Memory as Memory
 from flowd.extractors.transcript.protocol import Noted, Records
-from flowd.extractors.transcript.records import Block, Record
+from flowd.extractors.transcript.records import Record, RecordBlock
 from flowd.redaction.redactor import redact
 
 NAME = "conversation"
@@ -45,7 +45,7 @@ def _assistant(memory: Memory, record: Record, line: int) -> None:
     if message is None or message.model == "<synthetic>" or record.is_api_error_message:
         return
     content = message.content
-    for block in [Block("text", text=content)] if isinstance(content, str) else content or ():
+    for block in [RecordBlock("text", text=content)] if isinstance(content, str) else content or ():
         if block.type == "text":
             if block.text and not block.text.isspace():
                 turns.reply(memory, block.text, record, line)

@@ -3,7 +3,7 @@
 import re
 
 MOST = 20
-LONGEST_HEADING = 1000
+MAX_HEADING_CHARACTERS = 1000
 ITEMS = ("- ", "* ", "• ")
 
 _NOTIFICATION = "<task-notification>"
@@ -33,6 +33,8 @@ def edited_in(report: str) -> list[str]:
         above = above if is_item or not bare else bare
         # Few lines name a path: the others need no look at their words.
         path = _PATH.search(bare) if "`" in bare and "/" in bare else None
-        if path and ((is_item and _HEADING.search(above, 0, LONGEST_HEADING)) or _EDITING.search(bare)):
+        if path and (
+            (is_item and _HEADING.search(above, 0, MAX_HEADING_CHARACTERS)) or _EDITING.search(bare)
+        ):
             found.append(path.group(1))
     return list(dict.fromkeys(found))[:MOST]

@@ -11,9 +11,9 @@ RUNNERS = frozenset(
     "bazel ruff uv".split()
 )
 CHECKS = ("test", "lint", "check", "verify", "vet", "clippy", "typecheck", "ci")
-LONGEST_COMMAND = 400
-LONGEST_REPORT = 2000
-LONGEST_MESSAGE = 4000
+MAX_COMMAND_CHARACTERS = 400
+MAX_REPORT_CHARACTERS = 2000
+MAX_MESSAGE_CHARACTERS = 4000
 _NAMES = CHECKERS | RUNNERS
 
 _QUOTED_MESSAGE = re.compile(r"(?:-[a-z]*m|--message)[ =]*(?:\"((?:[^\"\\]|\\.)*)\"|'([^']*)')", re.DOTALL)
@@ -35,7 +35,7 @@ _FAILURE = re.compile(
 
 def check_in(command: str) -> str:
     """Return the part of *command* that runs tests or linters; empty when none does."""
-    words = command[:LONGEST_COMMAND].replace("/", " ").split()
+    words = command[:MAX_COMMAND_CHARACTERS].replace("/", " ").split()
     if _NAMES.isdisjoint(words):
         return ""
     for index, name in enumerate(words):
@@ -54,7 +54,7 @@ def commit_message(command: str) -> str:
     document = _here_document(command, start)
     if document:
         return _without_trailers(document)
-    quoted = _QUOTED_MESSAGE.findall(command, start, start + LONGEST_MESSAGE)
+    quoted = _QUOTED_MESSAGE.findall(command, start, start + MAX_MESSAGE_CHARACTERS)
     return _without_trailers("\n\n".join(double or single for double, single in quoted))
 
 
@@ -99,7 +99,7 @@ def directory(command: str) -> str:
 
 def created_commit(output: str) -> tuple[str, str, str] | None:
     """Return branch, short hash and subject of the commit that *output* reports."""
-    found = _CREATED_COMMIT.search(output, 0, LONGEST_REPORT)
+    found = _CREATED_COMMIT.search(output, 0, MAX_REPORT_CHARACTERS)
     return (found.group(1), found.group(2), found.group(3)) if found else None
 
 
@@ -137,7 +137,7 @@ def removed_files(command: str) -> list[str]:
 
 def looks_failed(output: bytes) -> bool:
     """Tell whether the *output* of a check, as the record holds it, reports a failure near its end."""
-    end = output[-LONGEST_REPORT:]
+    end = output[-MAX_REPORT_CHARACTERS:]
     if b"FAIL" in end or b"fail" in end or b"rror" in end or b"panic" in end or b"Traceback" in end:
         return _FAILURE.search(end) is not None
     return False

@@ -11,38 +11,38 @@ LENGTH = 160
 DONE = ("completed", "deleted", "cancelled")
 
 
-class Task(msgspec.Struct, array_like=True):
+class TodoItem(msgspec.Struct, array_like=True):
     """One thing to do, and how far it is."""
 
     subject: str
     status: str = "pending"
 
 
-def written(given: ToolInput, former: list[Task]) -> list[Task]:
+def written(given: ToolInput, former: list[TodoItem]) -> list[TodoItem]:
     """Return the list that a TodoWrite call writes in place of the *former* one."""
     known = {task.subject for task in former}  # most calls repeat it, and it is plain and clean already
     return [
-        Task(todo.content if todo.content in known else _short(todo.content), todo.status or "pending")
+        TodoItem(todo.content if todo.content in known else _short(todo.content), todo.status or "pending")
         for todo in given.todos[:KEPT]
     ]
 
 
-def create(tasks: dict[str, Task], given: ToolInput, number: int) -> None:
+def create(tasks: dict[str, TodoItem], given: ToolInput, number: int) -> None:
     """Take a TaskCreate call into *tasks* under the *number* that the client will give it."""
     if given.subject:
-        tasks[str(number)] = Task(_short(given.subject))
+        tasks[str(number)] = TodoItem(_short(given.subject))
         if len(tasks) > KEPT:
             del tasks[next((key for key, task in tasks.items() if task.status in DONE), next(iter(tasks)))]
 
 
-def update(tasks: dict[str, Task], given: ToolInput) -> None:
+def update(tasks: dict[str, TodoItem], given: ToolInput) -> None:
     """Take a TaskUpdate call into *tasks*."""
     task = tasks.get(given.task_id)
     if task and given.status:
         task.status = given.status
 
 
-def open_tasks(tasks: list[Task]) -> list[str]:
+def open_tasks(tasks: list[TodoItem]) -> list[str]:
     """Return what is in progress, then what is pending."""
     running = [task.subject for task in tasks if task.status == "in_progress"]
     return running + [task.subject for task in tasks if task.status == "pending"]

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from flowd.extractors.transcript.records import NOTHING, Block
+from flowd.extractors.transcript.records import NOTHING, RecordBlock
 
 REJECTED = "The user doesn't want to proceed with this tool use"
 REASON_OF_REJECTION = "the user said:"
@@ -16,14 +16,14 @@ class Option(msgspec.Struct):
     description: str = ""
 
 
-class Question(msgspec.Struct):
+class AskedQuestion(msgspec.Struct):
     """One question put to the person."""
 
     question: str = ""
     options: list[Option] = []
 
 
-class Todo(msgspec.Struct, rename={"active_form": "activeForm"}):
+class TodoInput(msgspec.Struct, rename={"active_form": "activeForm"}):
     """One entry of a written to-do list."""
 
     content: str = ""
@@ -39,15 +39,15 @@ class ToolInput(msgspec.Struct, rename={"task_id": "taskId", "active_form": "act
     file_path: str = ""
     notebook_path: str = ""
     plan: str = ""
-    questions: tuple[Question, ...] = ()
-    todos: tuple[Todo, ...] = ()
+    questions: tuple[AskedQuestion, ...] = ()
+    todos: tuple[TodoInput, ...] = ()
     subject: str = ""
     task_id: str = ""
     status: str = ""
     active_form: str = ""
 
 
-class Answers(msgspec.Struct):
+class QuestionAnswers(msgspec.Struct):
     """What the person answered, by question."""
 
     answers: dict[str, str] = {}
@@ -59,12 +59,12 @@ class _TextBlock(msgspec.Struct):
 
 
 _inputs = msgspec.json.Decoder(ToolInput, strict=False)
-_answers = msgspec.json.Decoder(Answers)
+_answers = msgspec.json.Decoder(QuestionAnswers)
 _result_text = msgspec.json.Decoder(str | list[_TextBlock] | None)
 _no_input = ToolInput()
 
 
-def input_of(block: Block) -> ToolInput:
+def input_of(block: RecordBlock) -> ToolInput:
     """Return the input of a tool call; an empty one when it does not fit."""
     if block.input is NOTHING:
         return _no_input
@@ -74,7 +74,7 @@ def input_of(block: Block) -> ToolInput:
         return _no_input
 
 
-def result_text(block: Block) -> str:
+def result_text(block: RecordBlock) -> str:
     """Return the text of a tool's result."""
     if block.content is NOTHING:
         return ""

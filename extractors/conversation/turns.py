@@ -6,13 +6,13 @@ from flowd.extractors.conversation import choices, plans
 from flowd.extractors.conversation.listing import listed
 from flowd.extractors.fields import files, findings
 from flowd.extractors.text import cut, cut_at_sentence, pieces, plain, sentences, without_code
-from flowd.extractors.transcript.memory import Memory, Said, Turn
+from flowd.extractors.transcript.memory import Memory, Turn, Utterance
 from flowd.extractors.transcript.records import Record
 from flowd.redaction.redactor import redact
 
 REQUESTS = 6
 PROMPT_LENGTH = 500
-LONGEST_PROMPT = 2000
+MAX_PROMPT_CHARACTERS = 2000
 REPLY_HEAD = 2400
 REPLY_TAIL = 1800
 LABEL = 160
@@ -22,7 +22,7 @@ LIGHTEST_ASIDE = 4.5
 FEW = 10
 LIGHTEST = 0.9
 PROMISES = 5
-SHORTEST_REQUEST_WORDS = 4
+MIN_REQUEST_WORDS = 4
 
 DIRECTIVES = frozenset(
     "don't not no never only just instead use keep should must ignore skip let's lets without rather "
@@ -38,7 +38,7 @@ _WHY = re.compile(r"\bwhy (?:are|do|did|is) (?:we|you|it)\b")
 
 def prompt(memory: Memory, words: str, record: Record, line: int) -> None:
     """Open a turn with what the person said."""
-    told = _flat(redact(_head(words, LONGEST_PROMPT)))
+    told = _flat(redact(_head(words, MAX_PROMPT_CHARACTERS)))
     if not told or (memory.prompt and memory.prompt.text == told):
         return
     memory.queued = [queued for queued in memory.queued if queued[:80] != told[:80]]
@@ -51,9 +51,9 @@ def prompt(memory: Memory, words: str, record: Record, line: int) -> None:
         _keep_offer(memory)
     if answer:
         note(memory, answer, "decision", 6.0, record, line)
-    elif not consents and len(told.split(None, SHORTEST_REQUEST_WORDS)) >= SHORTEST_REQUEST_WORDS:
+    elif not consents and len(told.split(None, MIN_REQUEST_WORDS)) >= MIN_REQUEST_WORDS:
         _request(memory, told, record, line)
-    memory.prompt = Said(told, memory.clock)
+    memory.prompt = Utterance(told, memory.clock)
     memory.turn = Turn()
     memory.open_question = ""
 
@@ -76,7 +76,9 @@ def reply(memory: Memory, text: str, record: Record, line: int) -> None:
     ):
         _promise(memory, listed(text))
     if not memory.restated:
-        memory.restated = cut(next(iter(sentences(_flat(redact(_head(text, LONGEST_PROMPT))))), ""), 200)
+        memory.restated = cut(
+            next(iter(sentences(_flat(redact(_head(text, MAX_PROMPT_CHARACTERS))))), ""), 200
+        )
 
 
 def report(memory: Memory, text: str, record: Record, line: int) -> None:
@@ -105,7 +107,7 @@ def settle(memory: Memory) -> None:
 
 def recap(memory: Memory, text: str, record: Record, line: int) -> None:
     """Keep the client's own recap of the session."""
-    memory.recap = Said(cut_at_sentence(text, 600), memory.clock)
+    memory.recap = Utterance(cut_at_sentence(text, 600), memory.clock)
     told = text.partition("Next:")[0].strip()
     note(memory, cut_at_sentence(told, findings.LENGTH), "context", 4.0, record, line)
 
@@ -129,7 +131,7 @@ def note(
 
 def take_plan(memory: Memory, plan: str) -> None:
     """Keep a plan's title and how it wants to be verified."""
-    memory.plan = Said(plans.title(plan), memory.clock)
+    memory.plan = Utterance(plans.title(plan), memory.clock)
     memory.plan_checks = plans.verification(plan)
 
 
@@ -146,7 +148,7 @@ def _look_through(memory: Memory, text: str, record: Record, line: int) -> None:
         if one.weight >= least:
             _keep(memory, findings.found(one, memory.clock, line, record.uuid or ""))
         elif "`" in one.text and (not one.is_item or _CHANGE.match(one.text)):
-            _put_aside(memory, one, record, line)
+            _demote(memory, one, record, line)
 
 
 def _look_aside(memory: Memory, text: str, record: Record, line: int) -> None:
@@ -154,10 +156,10 @@ def _look_aside(memory: Memory, text: str, record: Record, line: int) -> None:
     if len(memory.findings) >= FEW:
         return
     for one in findings.passages(text, LIGHTEST_ASIDE):
-        _put_aside(memory, one, record, line)
+        _demote(memory, one, record, line)
 
 
-def _put_aside(memory: Memory, one: findings.Passage, record: Record, line: int) -> None:
+def _demote(memory: Memory, one: findings.Passage, record: Record, line: int) -> None:
     """Keep *one* among the few findings that are told when there is nothing better to tell."""
     aside = memory.findings_aside
     if len(aside) < ASIDE or one.weight > aside[-1].weight:
@@ -180,7 +182,7 @@ def _keep_offer(memory: Memory) -> None:
 
 def _request(memory: Memory, told: str, record: Record, line: int) -> None:
     """Take a request: a step on the way when it corrects what was just stopped, else a task of its own."""
-    said = Said(told, memory.clock)
+    said = Utterance(told, memory.clock)
     is_first = memory.first is None
     memory.first = memory.first or said
     if is_first or not memory.turn.interrupted:

@@ -4,8 +4,8 @@ from flowd.extractors.conversation import shell, todos, tools, turns
 from flowd.extractors.conversation.tools import ToolInput
 from flowd.extractors.fields import files
 from flowd.extractors.text import cut, plain, sentences
-from flowd.extractors.transcript.memory import Call, Check, Commit, Memory, Said
-from flowd.extractors.transcript.records import Block, Record
+from flowd.extractors.transcript.memory import Call, Check, Commit, Memory, Utterance
+from flowd.extractors.transcript.records import Record, RecordBlock
 from flowd.redaction.redactor import redact
 
 CALLS = 24
@@ -16,7 +16,7 @@ AGENTS = frozenset({"Agent", "Task"})
 SILENT = frozenset({"TodoWrite", "TaskCreate", "TaskUpdate"})
 
 
-def called(memory: Memory, block: Block, record: Record) -> None:
+def called(memory: Memory, block: RecordBlock, record: Record) -> None:
     """Take a tool call into the memory; of a subagent's call, only the files."""
     turn = memory.turn
     if turn.ended and not record.is_sidechain:
@@ -39,7 +39,7 @@ def called(memory: Memory, block: Block, record: Record) -> None:
             del memory.calls[next(iter(memory.calls))]
 
 
-def returned(memory: Memory, block: Block, record: Record, line: int) -> None:
+def returned(memory: Memory, block: RecordBlock, record: Record, line: int) -> None:
     """Take a tool's result into the memory."""
     identity = block.tool_use_id or ""
     if identity in memory.files.calls:
@@ -130,12 +130,12 @@ def _failed(memory: Memory, call: Call, text: str, record: Record, line: int) ->
             record,
             line,
         )
-        memory.prompt = Said(cut(reason, turns.PROMPT_LENGTH), memory.clock)
+        memory.prompt = Utterance(cut(reason, turns.PROMPT_LENGTH), memory.clock)
     elif label:
         turns.note(memory, f"The user refused this step: {label}", "decision", 4.5, record, line)
 
 
-def _answered(memory: Memory, call: Call, block: Block, record: Record, line: int) -> None:
+def _answered(memory: Memory, call: Call, block: RecordBlock, record: Record, line: int) -> None:
     memory.open_question = ""
     for question, answer in tools.answers_of(record.tool_use_result).items():
         if answer.rstrip().endswith("?"):  # asked back: nothing is decided yet
@@ -145,12 +145,12 @@ def _answered(memory: Memory, call: Call, block: Block, record: Record, line: in
         turns.note(memory, text, "decision", 8.0, record, line)
 
 
-def _approved(memory: Memory, call: Call, block: Block, record: Record, line: int) -> None:
+def _approved(memory: Memory, call: Call, block: RecordBlock, record: Record, line: int) -> None:
     memory.open_question = ""
     turns.note(memory, f"The user approved the plan: {call.detail}", "decision", 3.0, record, line)
 
 
-def _committed(memory: Memory, call: Call, block: Block, record: Record, line: int) -> None:
+def _committed(memory: Memory, call: Call, block: RecordBlock, record: Record, line: int) -> None:
     made = shell.created_commit(tools.result_text(block))
     subject, _, body = call.detail.partition("\n")
     branch, number, subject = made or ("", "", subject)
@@ -167,16 +167,16 @@ def _committed(memory: Memory, call: Call, block: Block, record: Record, line: i
     )
 
 
-def _pushed(memory: Memory, call: Call, block: Block, record: Record, line: int) -> None:
+def _pushed(memory: Memory, call: Call, block: RecordBlock, record: Record, line: int) -> None:
     memory.pushed_at = memory.clock
 
 
-def _checked(memory: Memory, call: Call, block: Block, record: Record, line: int) -> None:
+def _checked(memory: Memory, call: Call, block: RecordBlock, record: Record, line: int) -> None:
     passed = not shell.looks_failed(bytes(block.content))
     memory.check = Check(call.detail, passed, memory.clock)
 
 
-def _reported(memory: Memory, call: Call, block: Block, record: Record, line: int) -> None:
+def _reported(memory: Memory, call: Call, block: RecordBlock, record: Record, line: int) -> None:
     turns.report(memory, tools.result_text(block), record, line)
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 
-from flowd.extractors.transcript.protocol import Noted, Place, Records
+from flowd.extractors.transcript.protocol import Noted, ProjectPlace, Records
 from flowd.system.times import seconds
 
 NAME = "activity"
@@ -47,7 +47,7 @@ def settle(memory: Memory) -> None:
     """Paths and times are kept as they come."""
 
 
-def describe(memory: Memory, place: Place) -> dict[str, Any]:
+def describe(memory: Memory, place: ProjectPlace) -> dict[str, Any]:
     """Return times and place."""
     return {
         "cwd": memory.cwd,

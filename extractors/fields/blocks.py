@@ -6,18 +6,17 @@ from typing import Any
 import msgspec
 
 from flowd.extractors.conversation.prompts import human_words
-from flowd.extractors.transcript.protocol import Note, Noted, Place, Records
-from flowd.extractors.transcript.records import Block as ContentBlock
-from flowd.extractors.transcript.records import Record
+from flowd.extractors.transcript.protocol import Note, Noted, ProjectPlace, Records
+from flowd.extractors.transcript.records import Record, RecordBlock
 from flowd.handoff.block.find import blocks_in_markdown, may_hold_block
-from flowd.model.block import Block, FoundBlock, digest
+from flowd.model.block import FoundBlock, HandoffBlock, digest
 from flowd.model.facts import BlockFound, Fact
 from flowd.redaction.redactor import redact
 
 NAME = "blocks"
 # A block is a section of a document; in code it is a fixture or an example.
 DOCUMENTS = (".md", ".markdown", ".mdx", ".txt", ".yaml", ".yml")
-MOST_TOLD = 10
+MAX_ITEMS = 10
 WRITING_TOOLS = frozenset({"Write", "Edit", "MultiEdit"})
 SYNTHETIC = "<synthetic>"
 _STATUS = {"completed": "completed", "partial": "in_progress", "failed": "blocked", "blocked": "blocked"}
@@ -28,7 +27,7 @@ _encode = msgspec.json.Encoder().encode
 class Memory(msgspec.Struct):
     """The session's last valid block, and whether a person has asked for more since."""
 
-    block: Block | None = None
+    block: HandoffBlock | None = None
     prompted_since: bool = False
 
 
@@ -74,7 +73,7 @@ def settle(memory: Memory) -> None:
     """Do nothing: what is remembered was freed of secrets when it was found."""
 
 
-def describe(memory: Memory, place: Place) -> dict[str, Any]:
+def describe(memory: Memory, place: ProjectPlace) -> dict[str, Any]:
     """Return the fields that the last block speaks about; its word counts more than what was read."""
     block = memory.block
     if block is None:
@@ -87,9 +86,9 @@ def describe(memory: Memory, place: Place) -> dict[str, Any]:
             *(f"{gotcha.issue}: {gotcha.mitigation}".removesuffix(": ") for gotcha in block.gotchas),
         ],
     }
-    fields: dict[str, Any] = {name: tuple(items[:MOST_TOLD]) for name, items in told.items() if items}
+    fields: dict[str, Any] = {name: tuple(items[:MAX_ITEMS]) for name, items in told.items() if items}
     fields["outcome"] = block.outcome
-    fields["blockers"] = tuple(blocker.blocker for blocker in block.blockers)[:MOST_TOLD]
+    fields["blockers"] = tuple(blocker.blocker for blocker in block.blockers)[:MAX_ITEMS]
     # A person who asks for more has reopened the work, whatever came of the task before.
     return fields if memory.prompted_since else fields | {"status": _STATUS[block.outcome]}
 
@@ -117,7 +116,7 @@ def _rank(step: Any) -> int:
     return _PRIORITIES.index(step.priority)
 
 
-def _texts(content: str | list[ContentBlock] | None) -> list[tuple[str, str]]:
+def _texts(content: str | list[RecordBlock] | None) -> list[tuple[str, str]]:
     """Return each text that may hold a block, with the path of the document it is for."""
     if isinstance(content, str):
         return [(content, "")]

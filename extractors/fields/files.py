@@ -9,8 +9,8 @@ import msgspec
 from flowd.extractors.conversation import shell
 from flowd.extractors.conversation.reports import edited_in
 from flowd.extractors.conversation.tools import ToolInput
-from flowd.extractors.transcript.protocol import Place
-from flowd.extractors.transcript.records import Block
+from flowd.extractors.transcript.protocol import ProjectPlace
+from flowd.extractors.transcript.records import RecordBlock
 from flowd.redaction.redactor import redact
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class Files(msgspec.Struct):
     edits_committed: int = 0
 
 
-def called(memory: Files, block: Block, given: ToolInput, cwd: str) -> None:
+def called(memory: Files, block: RecordBlock, given: ToolInput, cwd: str) -> None:
     """Take the files that a call edits, writes or removes."""
     if block.name in EDITING:
         path = given.file_path or given.notebook_path
@@ -54,7 +54,7 @@ def called(memory: Files, block: Block, given: ToolInput, cwd: str) -> None:
             _ran(memory, block, shell.without_documents(command), cwd)
 
 
-def returned(memory: Files, block: Block) -> None:
+def returned(memory: Files, block: RecordBlock) -> None:
     """Take back an edit that failed; close the work that a commit took."""
     path = memory.calls.pop(block.tool_use_id or "", None)
     if path == COMMIT:
@@ -73,7 +73,7 @@ def reported(memory: Files, report: str, cwd: str) -> None:
         _edited(memory, _absolute(path, cwd))
 
 
-def describe(memory: "Memory", place: Place) -> dict[str, Any]:
+def describe(memory: "Memory", place: ProjectPlace) -> dict[str, Any]:
     """Return the files of the work at hand, the latest first, relative to the project."""
     return {"files": tuple(relative(path, place.root) for path in reversed(_at_hand(memory.files)))}
 
@@ -97,7 +97,7 @@ def _at_hand(memory: Files) -> list[str]:
     return later if moved_on else in_order
 
 
-def _ran(memory: Files, block: Block, command: str, cwd: str) -> None:
+def _ran(memory: Files, block: RecordBlock, command: str, cwd: str) -> None:
     base = shell.directory(command) or cwd
     for path in shell.written_files(command):
         _edited(memory, _absolute(path, base))
@@ -130,7 +130,7 @@ def _removed(memory: Files, path: str) -> None:
         del memory.files[known]
 
 
-def _expect(memory: Files, block: Block, what: str) -> None:
+def _expect(memory: Files, block: RecordBlock, what: str) -> None:
     if block.id:
         memory.calls[block.id] = what
         if len(memory.calls) > CALLS:

@@ -19,14 +19,14 @@ from flowd.redaction.redactor import redact
 KEPT = 24
 MOST = 36
 LENGTH = 300
-LONGEST_LEAD = 60
+MAX_LEAD_CHARACTERS = 60
 SHORTEST = 40
 # The first few findings may be light ones: a short session has no others.
 ENOUGH = 12
 LIGHTEST = 2.5
 LIGHT = 4.5
 # No less than what backticks and stars add to a passage together.
-MOST_FOR_MARKS = 1.25
+MAX_FOR_MARKS = 1.25
 # A finding loses against one of equal weight a thousand records later by a thousand times this.
 FRESHNESS_PER_RECORD = 0.002
 
@@ -121,7 +121,7 @@ def weigh(text: str, least: float = 0.0) -> tuple[Category, float]:
     is_decision = decision > learning
     weight = decision + 0.5 * learning if is_decision else learning + 0.5 * decision
     # Most passages are light, whatever their form may add.
-    if weight + len(words) / 20 + MOST_FOR_MARKS >= least:
+    if weight + len(words) / 20 + MAX_FOR_MARKS >= least:
         weight += _shape(text, len(words))
     return ("decision" if is_decision else "learning"), weight
 
@@ -181,7 +181,7 @@ def _lead(line: str) -> str:
     if not line:
         return ""
     lead = plain(sentences(line)[-1]).strip(": ")
-    return "" if len(lead) > LONGEST_LEAD or lead.lower().startswith(GENERIC_LEADS) else lead
+    return "" if len(lead) > MAX_LEAD_CHARACTERS or lead.lower().startswith(GENERIC_LEADS) else lead
 
 
 def _passages(text: str) -> list[str]:
@@ -226,7 +226,7 @@ def _is_filler(sentence: str) -> bool:
         return True
     if " let me " in sentence or ", I'll " in sentence:
         return True
-    return sentence.endswith((":", ":**")) and len(sentence) < LONGEST_LEAD
+    return sentence.endswith((":", ":**")) and len(sentence) < MAX_LEAD_CHARACTERS
 
 
 def _starts_as_filler(sentence: str) -> bool:

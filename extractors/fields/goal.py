@@ -6,12 +6,12 @@ from typing import Any
 from flowd.extractors.text import capitalised, cut, cut_at_sentence, sentences
 from flowd.extractors.transcript.memory import Memory
 from flowd.extractors.transcript.paths import local
-from flowd.extractors.transcript.protocol import Place
+from flowd.extractors.transcript.protocol import ProjectPlace
 
 LENGTH = 200
 TOPIC_LENGTH = 115
 STALE_AFTER_REQUESTS = 3
-SHORTEST_TOPIC_WORDS = 4
+MIN_TOPIC_WORDS = 4
 
 _POLITE = re.compile(
     r"^(?:(?:ok|okay|hm+|well|great|thanks|thank you|perfect|nice|hi|hello|hey|please|sorry|yes|no|so|and|now"
@@ -31,7 +31,7 @@ _RESTATED = re.compile(
 )
 
 
-def describe(memory: Memory, place: Place) -> dict[str, Any]:
+def describe(memory: Memory, place: ProjectPlace) -> dict[str, Any]:
     """Return the goal."""
     return {"goal": local(_goal(memory), place)}
 
@@ -85,7 +85,7 @@ def _first_request(memory: Memory) -> str:
     if memory.first is None:
         return ""
     first = asked(memory.first.text)
-    if len(_MENTION.sub("", first).split()) < SHORTEST_TOPIC_WORDS and memory.restated:
+    if len(_MENTION.sub("", first).split()) < MIN_TOPIC_WORDS and memory.restated:
         return _understood(memory)
     return first
 

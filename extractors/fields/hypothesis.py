@@ -7,7 +7,7 @@ from flowd.extractors.fields.progress import status_of
 from flowd.extractors.text import cut_at_sentence, pieces, plain, sentences
 from flowd.extractors.transcript.memory import Memory
 from flowd.extractors.transcript.paths import local
-from flowd.extractors.transcript.protocol import Place
+from flowd.extractors.transcript.protocol import ProjectPlace
 
 LENGTH = 200
 
@@ -23,7 +23,7 @@ FAULT = re.compile(
 )
 
 
-def describe(memory: Memory, place: Place) -> dict[str, Any]:
+def describe(memory: Memory, place: ProjectPlace) -> dict[str, Any]:
     """Return the hypothesis of work under way; none once it is done, none where no fault is looked for."""
     if status_of(memory) != "in_progress":
         return {"hypothesis": ""}

@@ -7,7 +7,7 @@ from flowd.extractors.fields.findings import LENGTH, Finding, worth
 from flowd.extractors.text import alike, content_words
 from flowd.extractors.transcript.memory import Memory
 from flowd.extractors.transcript.paths import local
-from flowd.extractors.transcript.protocol import Place
+from flowd.extractors.transcript.protocol import ProjectPlace
 from flowd.model.session import Insight
 
 KEPT = 12
@@ -16,7 +16,7 @@ CURRENT = 1.0
 NEAR = 2
 
 
-def describe(memory: Memory, place: Place) -> dict[str, Any]:
+def describe(memory: Memory, place: ProjectPlace) -> dict[str, Any]:
     """Return the insights, and decisions and learnings by themselves."""
     begun = memory.requests[-1].at if memory.requests else 0
     chosen = [

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from flowd.extractors.transcript.protocol import Note, Noted, Place, Records
+from flowd.extractors.transcript.protocol import Note, Noted, ProjectPlace, Records
 from flowd.extractors.transcript.records import Record
 from flowd.model.facts import AwaySummarised, Compacted, PullRequestLinked, Titled
 from flowd.redaction.redactor import redact
@@ -41,7 +41,7 @@ def settle(memory: Memory) -> None:
     """Nothing is put off while feeding."""
 
 
-def describe(memory: Memory, place: Place) -> dict[str, Any]:
+def describe(memory: Memory, place: ProjectPlace) -> dict[str, Any]:
     """Return title and compactions."""
     return {
         "title": memory.title,

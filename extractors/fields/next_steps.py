@@ -11,7 +11,7 @@ from flowd.extractors.fields.questions import open_question
 from flowd.extractors.text import alike, capitalised, content_words, cut
 from flowd.extractors.transcript.memory import Memory
 from flowd.extractors.transcript.paths import local
-from flowd.extractors.transcript.protocol import Place
+from flowd.extractors.transcript.protocol import ProjectPlace
 
 KEPT = 8
 LENGTH = 200
@@ -20,7 +20,7 @@ LIKENESS = 0.6
 FORGOTTEN_AFTER_REQUESTS = 4
 
 
-def describe(memory: Memory, place: Place) -> dict[str, Any]:
+def describe(memory: Memory, place: ProjectPlace) -> dict[str, Any]:
     """Return what comes next, the nearest first."""
     steps: list[str] = []
     for step in [*_said(memory, place), *_lacking(memory), *_later(memory)]:
@@ -31,7 +31,7 @@ def describe(memory: Memory, place: Place) -> dict[str, Any]:
     return {"next": tuple(steps[:KEPT])}
 
 
-def _said(memory: Memory, place: Place) -> list[str]:
+def _said(memory: Memory, place: ProjectPlace) -> list[str]:
     """Return the steps that somebody named: to-do list, queue, reply, recap, summary."""
     tasks = open_tasks(memory.todo_list())
     steps = tasks + memory.queued

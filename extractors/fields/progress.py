@@ -9,12 +9,12 @@ from flowd.extractors.fields.goal import asked
 from flowd.extractors.text import capitalised, cut, cut_at_sentence, pieces, plain, sentences
 from flowd.extractors.transcript.memory import Memory
 from flowd.extractors.transcript.paths import local
-from flowd.extractors.transcript.protocol import Place
+from flowd.extractors.transcript.protocol import ProjectPlace
 from flowd.model.session import Status
 
 LENGTH = 200
 QUESTION_LENGTH = 95
-SHORTEST_REST = 40
+MIN_REST = 40
 SENTENCES = 12
 
 OPENERS = re.compile(
@@ -30,7 +30,7 @@ INTENT = re.compile(
 )
 
 
-def describe(memory: Memory, place: Place) -> dict[str, Any]:
+def describe(memory: Memory, place: ProjectPlace) -> dict[str, Any]:
     """Return now, status and outcome."""
     status = status_of(memory)
     now = local(_now(memory, place), place)
@@ -49,7 +49,7 @@ def status_of(memory: Memory) -> Status:
     return "in_progress" if open_tasks(memory.todo_list()) else "completed"
 
 
-def step_of(memory: Memory, place: Place) -> str:
+def step_of(memory: Memory, place: ProjectPlace) -> str:
     """Return the step at hand: the running to-do, what the last reply meant to do, the call being made."""
     turn = memory.turn
     running = [task.subject for task in memory.todo_list() if task.status == "in_progress"]
@@ -67,7 +67,7 @@ def meant(memory: Memory) -> str:
     return _intent(memory.turn.reply).rstrip(":;")
 
 
-def _now(memory: Memory, place: Place) -> str:
+def _now(memory: Memory, place: ProjectPlace) -> str:
     turn = memory.turn
     if memory.open_question:
         return cut(f"Waiting for an answer: {memory.open_question}", LENGTH)
@@ -97,7 +97,7 @@ def _told(reply: str) -> list[str]:
     return found
 
 
-def _under_way(memory: Memory, place: Place) -> str:
+def _under_way(memory: Memory, place: ProjectPlace) -> str:
     """Return the step at hand, and the request it serves."""
     step = step_of(memory, place)
     prompt = _prompt(memory)
@@ -107,7 +107,7 @@ def _under_way(memory: Memory, place: Place) -> str:
     if not step:
         return cut(f"Working on: {prompt}", LENGTH) if prompt else ""
     room = LENGTH - len(step) - 8
-    return f"{step} — for: {cut(prompt, room)}" if prompt and room > SHORTEST_REST else step
+    return f"{step} — for: {cut(prompt, room)}" if prompt and room > MIN_REST else step
 
 
 def _intent(reply: str) -> str:
@@ -132,6 +132,6 @@ def _joined(parts: list[str], size: int) -> str:
     for part in parts:
         longer = f"{text} {part}" if text else part
         if len(longer) > size:
-            return text if size - len(text) < SHORTEST_REST else cut(longer, size)
+            return text if size - len(text) < MIN_REST else cut(longer, size)
         text = longer
     return cut_at_sentence(text, size)

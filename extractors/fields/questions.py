@@ -7,12 +7,12 @@ from flowd.extractors.fields.progress import status_of
 from flowd.extractors.text import cut
 from flowd.extractors.transcript.memory import Memory
 from flowd.extractors.transcript.paths import local
-from flowd.extractors.transcript.protocol import Place
+from flowd.extractors.transcript.protocol import ProjectPlace
 
 LENGTH = 300
 
 
-def describe(memory: Memory, place: Place) -> dict[str, Any]:
+def describe(memory: Memory, place: ProjectPlace) -> dict[str, Any]:
     """Return the questions nobody has answered yet, and the blockers."""
     question = local(cut(open_question(memory), LENGTH), place)
     blockers = [f"Waiting for an answer: {question}"] if question and status_of(memory) == "blocked" else []

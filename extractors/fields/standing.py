@@ -4,12 +4,12 @@ from typing import Any
 
 from flowd.extractors.fields import goal, hypothesis, next_steps, progress, questions
 from flowd.extractors.transcript.memory import Memory
-from flowd.extractors.transcript.protocol import Place
+from flowd.extractors.transcript.protocol import ProjectPlace
 
 READERS = (goal, progress, hypothesis, questions, next_steps)
 
 
-def describe(memory: Memory, place: Place) -> dict[str, Any]:
+def describe(memory: Memory, place: ProjectPlace) -> dict[str, Any]:
     """Return goal, progress, belief, questions and what comes next."""
     fields: dict[str, Any] = {}
     for reader in READERS:

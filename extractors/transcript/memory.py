@@ -3,12 +3,12 @@
 import msgspec
 
 from flowd.extractors.conversation.compaction import Summary
-from flowd.extractors.conversation.todos import Task
+from flowd.extractors.conversation.todos import TodoItem
 from flowd.extractors.fields.files import Files
 from flowd.extractors.fields.findings import Finding
 
 
-class Said(msgspec.Struct, array_like=True):
+class Utterance(msgspec.Struct, array_like=True):
     """Words somebody said, and when, in records of the session."""
 
     text: str
@@ -54,14 +54,14 @@ class Turn(msgspec.Struct):
 class Memory(msgspec.Struct):
     """A conversation in short: what was asked, what was said last, what is under way."""
 
-    first: Said | None = None
+    first: Utterance | None = None
     restated: str = ""
-    requests: list[Said] = []
-    prompt: Said | None = None
+    requests: list[Utterance] = []
+    prompt: Utterance | None = None
     queued: list[str] = []
     title: str = ""
-    recap: Said | None = None
-    plan: Said | None = None
+    recap: Utterance | None = None
+    plan: Utterance | None = None
     plan_checks: list[str] = []
     promised: list[str] = []
     promised_at: int = 0
@@ -69,8 +69,8 @@ class Memory(msgspec.Struct):
     turn: Turn = msgspec.field(default_factory=Turn)
     calls: dict[str, Call] = {}
     open_question: str = ""
-    written_todos: list[Task] = []
-    tasks: dict[str, Task] = {}
+    written_todos: list[TodoItem] = []
+    tasks: dict[str, TodoItem] = {}
     tasks_made: int = 0
     check: Check | None = None
     commit: Commit | None = None
@@ -82,6 +82,6 @@ class Memory(msgspec.Struct):
     findings_aside: list[Finding] = []
     clock: int = 0
 
-    def todo_list(self) -> list[Task]:
+    def todo_list(self) -> list[TodoItem]:
         """Return the to-do list in whichever form the session keeps it."""
         return list(self.tasks.values()) or self.written_todos

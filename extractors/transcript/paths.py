@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from flowd.extractors.transcript.protocol import Place
+from flowd.extractors.transcript.protocol import ProjectPlace
 
 
 class TranscriptName(NamedTuple):
@@ -26,7 +26,7 @@ def transcript_name(relative_path: str) -> TranscriptName | None:
     return None
 
 
-def local(text: str, place: Place) -> str:
+def local(text: str, place: ProjectPlace) -> str:
     """Return *text* with the paths below the project relative to it, those below home from ``~``."""
     if place.root and place.root != "/" and place.root in text:
         text = text.replace(place.root + "/", "").replace(place.root, ".")

@@ -25,7 +25,7 @@ Records = Iterator[tuple[Record, int]]
 Noted = list[tuple[int, Note]]
 
 
-class Place(msgspec.Struct, frozen=True):
+class ProjectPlace(msgspec.Struct, frozen=True):
     """Where a session works, as found on disk by whoever asks for its state."""
 
     root: str = ""
@@ -71,5 +71,5 @@ class Describer(NamedTuple):
     """
 
     extractor: str
-    describe: Callable[[Any, Place], dict[str, Any]]
+    describe: Callable[[Any, ProjectPlace], dict[str, Any]]
     reads: Callable[[Any], tuple[object, ...]] | None = None

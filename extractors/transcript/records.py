@@ -12,7 +12,7 @@ import msgspec
 NOTHING = msgspec.Raw(b"")
 
 
-class Block(msgspec.Struct, omit_defaults=True, gc=False):
+class RecordBlock(msgspec.Struct, omit_defaults=True, gc=False):
     """One content block of a message; which fields are set depends on ``type``."""
 
     type: str = ""
@@ -29,7 +29,7 @@ class Message(msgspec.Struct, omit_defaults=True, gc=False):
     """The API message inside a user or assistant record."""
 
     model: str | None = None
-    content: str | list[Block] | None = None
+    content: str | list[RecordBlock] | None = None
     stop_reason: str | None = None
 
 

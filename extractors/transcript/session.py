@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from flowd.extractors.transcript.protocol import Describer, Note, Noted, Place
+from flowd.extractors.transcript.protocol import Describer, Note, Noted, ProjectPlace
 from flowd.extractors.transcript.records import Record
 from flowd.extractors.transcript.registry import DESCRIBERS, EXTRACTORS
 from flowd.model.session import SessionState
@@ -93,7 +93,7 @@ class SessionMemory:
         """Return the memory of the extractor called *name*."""
         return self._parts[name]
 
-    def state(self, session_id: str, place: Place, **known: Any) -> SessionState:
+    def state(self, session_id: str, place: ProjectPlace, **known: Any) -> SessionState:
         """Return the session's state; *known* are fields that its reader knows better."""
         self._settle()
         fields: dict[str, Any] = {}
@@ -108,7 +108,7 @@ class SessionMemory:
             **fields,
         )
 
-    def _told_by(self, describer: Describer, place: Place) -> dict[str, Any]:
+    def _told_by(self, describer: Describer, place: ProjectPlace) -> dict[str, Any]:
         """Return what *describer* tells; most records change nothing of what most describers read."""
         part = self._parts[describer.extractor]
         if describer.reads is None:
@@ -123,7 +123,7 @@ class SessionMemory:
     def _remember(self, parts: dict[str, Any]) -> None:
         self._parts = parts
         self._is_settled = False
-        self._told: dict[Describer, tuple[tuple[Place, tuple[object, ...]], dict[str, Any]]] = {}
+        self._told: dict[Describer, tuple[tuple[ProjectPlace, tuple[object, ...]], dict[str, Any]]] = {}
         self._feeds = [(extractor.feed, parts[extractor.NAME]) for extractor in EXTRACTORS]
 
     def _settle(self) -> None:

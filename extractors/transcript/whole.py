@@ -8,7 +8,7 @@ from flowd.extractors.transcript.session import SessionMemory
 CHUNK_BYTES = 1 << 20
 
 
-class Reading(msgspec.Struct):
+class TranscriptReading(msgspec.Struct):
     """A transcript's memory, whose session it is, and how much of it could be read."""
 
     memory: SessionMemory
@@ -17,9 +17,9 @@ class Reading(msgspec.Struct):
     bad_lines: int = 0
 
 
-def read(data: bytes) -> Reading:
+def read(data: bytes) -> TranscriptReading:
     """Return what the lines of *data* leave in a session's memory."""
-    reading = Reading(SessionMemory())
+    reading = TranscriptReading(SessionMemory())
     first_line, start = 1, 0
     while start < len(data):
         chunk = _chunk(data, start)
@@ -44,7 +44,7 @@ def _chunk(data: bytes, start: int) -> bytes:
     return data[start:] if end < 0 else data[start : end + 1]
 
 
-def _feed(reading: Reading, lines: bytes, first_line: int) -> int:
+def _feed(reading: TranscriptReading, lines: bytes, first_line: int) -> int:
     decoded = decode_lines(lines, first_line)
     for record in decoded.records:
         reading.session_id = reading.session_id or record.session_id or ""

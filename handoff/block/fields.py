@@ -14,7 +14,7 @@ _TAG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _ABSOLUTE = re.compile(r"[/\\~]|[A-Za-z]:[/\\]|[A-Za-z][A-Za-z0-9+.-]*://")
 _PLACEHOLDER_ID = re.compile(r"(?:pattern|gotcha)-X+|\[.*\]|<.*>", re.IGNORECASE)
 _BOOLEANS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
-LONGEST_SHOWN = 80
+MAX_SHOWN_CHARACTERS = 80
 
 
 class BrokenRuleError(Exception):
@@ -29,7 +29,7 @@ class BrokenRuleError(Exception):
 Read = Callable[[Tree], Any]
 
 
-class Item(NamedTuple):
+class ItemSchema(NamedTuple):
     """One entry of a list field: the value it becomes, its main field, and how each field is read."""
 
     value: type[msgspec.Struct]
@@ -45,7 +45,7 @@ def shown(tree: Tree) -> str:
         text = f"[{', '.join(shown(item) for item in tree.items[:5])}]"
     else:
         text = f"{{{', '.join(key.text for key, _ in tree.pairs[:5])}}}"
-    return text if len(text) <= LONGEST_SHOWN else text[: LONGEST_SHOWN - 1] + "…"
+    return text if len(text) <= MAX_SHOWN_CHARACTERS else text[: MAX_SHOWN_CHARACTERS - 1] + "…"
 
 
 def text(tree: Tree) -> str:
@@ -137,9 +137,9 @@ def _broken(tree: Tree, rule: str) -> NoReturn:
 OUTCOMES = ("completed", "partial", "failed", "blocked")
 LEVEL = one_of("high", "medium", "low")
 
-ITEMS: dict[str, Item] = {
-    "files_created": Item(values.CreatedFile, "path", {"path": path, "purpose": text, "lines": lines}),
-    "files_modified": Item(
+ITEMS: dict[str, ItemSchema] = {
+    "files_created": ItemSchema(values.CreatedFile, "path", {"path": path, "purpose": text, "lines": lines}),
+    "files_modified": ItemSchema(
         values.ModifiedFile,
         "path",
         {
@@ -149,26 +149,26 @@ ITEMS: dict[str, Item] = {
             "description": text,
         },
     ),
-    "patterns_discovered": Item(
+    "patterns_discovered": ItemSchema(
         values.Pattern,
         "pattern",
         {"id": identity, "pattern": words, "location": location, "applies_to": tags},
     ),
-    "gotchas": Item(
+    "gotchas": ItemSchema(
         values.Gotcha,
         "issue",
         {"id": identity, "issue": words, "discovered_in": text, "mitigation": text, "severity": LEVEL},
     ),
-    "dependencies_for_next": Item(values.Dependency, "file", {"file": path, "reason": text}),
-    "open_questions": Item(
-        values.Question,
+    "dependencies_for_next": ItemSchema(values.Dependency, "file", {"file": path, "reason": text}),
+    "open_questions": ItemSchema(
+        values.OpenQuestion,
         "question",
         {"question": words, "context": text, "recommendation": text, "blocking": boolean},
     ),
-    "suggested_next_steps": Item(
-        values.Step, "step", {"step": words, "priority": LEVEL, "depends_on": texts}
+    "suggested_next_steps": ItemSchema(
+        values.NextStep, "step", {"step": words, "priority": LEVEL, "depends_on": texts}
     ),
-    "blockers": Item(
+    "blockers": ItemSchema(
         values.Blocker,
         "blocker",
         {"blocker": words, "impact": text, "suggested_resolution": text, "blocking_tasks": texts},

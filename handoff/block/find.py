@@ -9,11 +9,11 @@ from typing import NamedTuple
 import msgspec
 
 from flowd.handoff.block.parse import Checked, check_body
-from flowd.handoff.block.yaml_tree import LARGEST_BODY
-from flowd.model.block import FIELDS, FoundBlock, Task, Violation, digest
+from flowd.handoff.block.yaml_tree import MAX_BODY_BYTES
+from flowd.model.block import FIELDS, FoundBlock, TaskRef, Violation, digest
 
 # More structure than this is no document that a person or an agent wrote by hand.
-MOST_MARKS = 5000
+MAX_MARKS = 5000
 DEEPEST_FENCE = 8
 DEEPEST_INDENT = 12
 
@@ -85,7 +85,7 @@ def layout_of(text: str) -> Layout:
     """Return the layout of *text*; a fence with a name inside a fence lies in it, as authors mean it."""
     layout = Layout()
     stack: list[_Open] = []
-    for match in islice(_MARK.finditer(text), MOST_MARKS):
+    for match in islice(_MARK.finditer(text), MAX_MARKS):
         start = _line_start(text, match.start())
         if start < 0:
             continue
@@ -119,11 +119,11 @@ def _closes(marker: str, rest: str, stack: list[_Open]) -> bool:
 
 
 # What is taken of one file, so that no file can hold up the reader.
-MOST_PARSED = 2 * LARGEST_BODY
-MOST_BODIES = 50
+MAX_PARSED = 2 * MAX_BODY_BYTES
+MAX_BODIES = 50
 # What is kept of a body that is no block, beside what is wrong with it.
-LONGEST_RAW = 4096
-MOST_HEADINGS = 500
+MAX_RAW_CHARACTERS = 4096
+MAX_HEADINGS = 500
 # How far below its heading, or the start of its fence, a block's first field may stand.
 FARTHEST_KEY = 4096
 YAML_NAMES = ("yaml", "yml")
@@ -159,12 +159,12 @@ def blocks_in_markdown(text: str, path: str = "") -> list[FoundBlock]:
     layout = layout_of(text)
     found: list[FoundBlock] = []
     parsed = 0
-    for body in islice(bodies(text, layout), MOST_BODIES):
-        parsed += min(body.end - body.start, LARGEST_BODY)
+    for body in islice(bodies(text, layout), MAX_BODIES):
+        parsed += min(body.end - body.start, MAX_BODY_BYTES)
         checked = _checked(text, body, parsed)
         if not checked.is_template:
             found.append(_found(text, body, checked, task_of(layout, body.start, path), len(found)))
-        if parsed > MOST_PARSED:
+        if parsed > MAX_PARSED:
             break
     return found
 
@@ -173,20 +173,20 @@ def bodies(text: str, layout: Layout) -> Iterator[Body]:
     """Yield where the YAML of each block under a handoff heading stands, templates included."""
     taken = -1
     titled = (pair for pair in enumerate(layout.headings) if _TITLE.fullmatch(pair[1].title))
-    for number, heading in islice(titled, MOST_HEADINGS):
+    for number, heading in islice(titled, MAX_HEADINGS):
         body = _body_below(text, heading, number, layout) if heading.start >= taken else None
         if body is not None:
             taken = body.end
             yield body
 
 
-def task_of(layout: Layout, before: int, path: str = "") -> Task:
+def task_of(layout: Layout, before: int, path: str = "") -> TaskRef:
     """Return the task that the nearest heading above *before*, or the name of the file, tells."""
     for heading in layout.headings_before(before):
         if match := _TASK_TITLE.fullmatch(heading.title):
-            return Task(id=match[1], name=match[2].strip())
+            return TaskRef(id=match[1], name=match[2].strip())
     match = _TASK_FILE.search(path)
-    return Task(id=match[1], name=(match[2] or "").replace("-", " ")) if match else Task()
+    return TaskRef(id=match[1], name=(match[2] or "").replace("-", " ")) if match else TaskRef()
 
 
 def _body_below(text: str, heading: Heading, number: int, layout: Layout) -> Body | None:
@@ -216,7 +216,7 @@ def _bare(text: str, start: int, end: int) -> Body | None:
     key = position = _first_key(text, start, end)
     if key < 0:
         return None
-    while position < end and position - key <= LARGEST_BODY:
+    while position < end and position - key <= MAX_BODY_BYTES:
         line = _BARE_LINE.match(text, position, end)
         if line is None or line.end() == position:
             break
@@ -240,14 +240,14 @@ def _first_key(text: str, start: int, end: int) -> int:
 
 def _checked(text: str, body: Body, parsed: int) -> Checked:
     line = _line(text, body.start)
-    if parsed > MOST_PARSED:
-        rule = f"the blocks of one file are longer than {MOST_PARSED // 1024} KB; the rest is not read"
+    if parsed > MAX_PARSED:
+        rule = f"the blocks of one file are longer than {MAX_PARSED // 1024} KB; the rest is not read"
         return Checked(None, (Violation(field="(block)", value="", rule=rule, line=line),), (), 0)
     return check_body(text[body.start : body.end], line)
 
 
-def _found(text: str, body: Body, checked: Checked, task: Task, ordinal: int) -> FoundBlock:
-    raw = "" if checked.block else text[body.start : min(body.end, body.start + LONGEST_RAW)].strip()
+def _found(text: str, body: Body, checked: Checked, task: TaskRef, ordinal: int) -> FoundBlock:
+    raw = "" if checked.block else text[body.start : min(body.end, body.start + MAX_RAW_CHARACTERS)].strip()
     return FoundBlock(
         line=_line(text, body.start),
         ordinal=ordinal,

@@ -3,9 +3,9 @@
 import re
 from typing import Any, NamedTuple
 
-from flowd.handoff.block.fields import ITEMS, OUTCOMES, BrokenRuleError, Item, is_empty, one_of, shown
+from flowd.handoff.block.fields import ITEMS, OUTCOMES, BrokenRuleError, ItemSchema, is_empty, one_of, shown
 from flowd.handoff.block.yaml_tree import BadYamlError, Mapping, Sequence, Tree, parse_tree
-from flowd.model.block import FIELDS, Block, Violation, stable_id
+from flowd.model.block import FIELDS, HandoffBlock, Violation, stable_id
 
 _KINDS = {"patterns_discovered": "pattern", "gotchas": "gotcha"}
 _RECOMMENDED = ("patterns_discovered", "gotchas", "dependencies_for_next", "suggested_next_steps")
@@ -23,7 +23,7 @@ _BLOCKER_MUST_SAY = {"failed": "suggested_resolution", "blocked": "blocking_task
 class Checked(NamedTuple):
     """A block's body after checking: a block, or violations, or neither when it is only a template."""
 
-    block: Block | None
+    block: HandoffBlock | None
     violations: tuple[Violation, ...]
     missing: tuple[str, ...]
     completeness: int
@@ -66,7 +66,7 @@ class _Reading:
             self._check_outcome_demands()
         missing = self._missing()
         wanted = len(self._wanted())
-        block = None if self._violations else Block(**self._fields)
+        block = None if self._violations else HandoffBlock(**self._fields)
         share = round(100 * (wanted - len(missing)) / wanted)
         ordered = sorted(self._violations, key=lambda violation: violation.line)
         return Checked(block, tuple(ordered), missing, share)
@@ -100,7 +100,7 @@ class _Reading:
         read = (self._item(f"{field}[{n}]", item, ITEMS[field]) for n, item in enumerate(value.items))
         return tuple(item for item in read if item is not None)
 
-    def _item(self, where: str, tree: Tree, item: Item) -> Any:
+    def _item(self, where: str, tree: Tree, item: ItemSchema) -> Any:
         if not isinstance(tree, Mapping):
             self._note(where, tree, f"must be a mapping with `{item.main}`")
             return None
@@ -114,7 +114,7 @@ class _Reading:
             fields["id"] = stable_id(_KINDS[where.partition("[")[0]], fields[item.main])
         return item.value(**fields)
 
-    def _item_fields(self, where: str, tree: Mapping, item: Item) -> dict[str, Any]:
+    def _item_fields(self, where: str, tree: Mapping, item: ItemSchema) -> dict[str, Any]:
         fields: dict[str, Any] = {}
         for key, value in tree.pairs:
             read = item.fields.get(key.text)

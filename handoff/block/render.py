@@ -4,13 +4,13 @@ from typing import Any
 
 import msgspec
 
-from flowd.model.block import FIELDS, Block
+from flowd.model.block import FIELDS, HandoffBlock
 
 HEADING = "## Handoff"
 _NEVER_FOLD = 1_000_000
 
 
-def block_yaml(block: Block) -> str:
+def block_yaml(block: HandoffBlock) -> str:
     """Return *block* as YAML, leaving out what it does not say."""
     import yaml
 
@@ -29,6 +29,6 @@ def block_yaml(block: Block) -> str:
     return "\n".join(parts)
 
 
-def block_markdown(block: Block) -> str:
+def block_markdown(block: HandoffBlock) -> str:
     """Return *block* as the section of a task file."""
     return f"{HEADING}\n\n```yaml\n{block_yaml(block)}```\n"

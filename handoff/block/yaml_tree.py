@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 from flowd.system.errors import FlowdError
 
-LARGEST_BODY = 16 * 1024
+MAX_BODY_BYTES = 16 * 1024
 # The specification's example has 150; a thousand take about 4 ms.
-MOST_EVENTS = 2000
+MAX_EVENTS = 2000
 DEEPEST = 12
 
 
@@ -55,8 +55,8 @@ class BadYamlError(FlowdError):
 
 def parse_tree(text: str, first_line: int) -> Tree:
     """Return the tree of *text*, whose first line is number *first_line*, or raise BadYamlError."""
-    if len(text) > LARGEST_BODY:
-        raise BadYamlError(f"longer than {LARGEST_BODY // 1024} KB", first_line)
+    if len(text) > MAX_BODY_BYTES:
+        raise BadYamlError(f"longer than {MAX_BODY_BYTES // 1024} KB", first_line)
     return _build(_events(text, first_line), first_line)
 
 
@@ -66,7 +66,7 @@ def _events(text: str, first_line: int) -> Iterator[Any]:
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
         for number, event in enumerate(yaml.parse(text, Loader=loader)):
-            if number > MOST_EVENTS:
+            if number > MAX_EVENTS:
                 raise BadYamlError("too many values", first_line)
             yield event
     except yaml.YAMLError as error:

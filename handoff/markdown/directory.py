@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from flowd.config.paths import claude_config_dir, make_private_dir
-from flowd.handoff.errors import HandoffError, told_plainly
+from flowd.handoff.errors import HandoffError, wrap_os_errors
 
 # What file systems take as one name; some (encrypted ones) take less and say so themselves.
-LONGEST_NAME_BYTES = 255
+MAX_NAME_BYTES = 255
 _UNSAFE = re.compile(r"[^a-zA-Z0-9-]")
 _UNSAFE_V1 = re.compile(r"[/.]")
 
@@ -41,10 +41,10 @@ def directory_name(working_directory: str) -> str:
     """Return the name of the handoff directory for *working_directory*, symbolic links resolved."""
     physical = os.path.realpath(working_directory)
     name = encode_path(physical)
-    if len(name) > LONGEST_NAME_BYTES:
+    if len(name) > MAX_NAME_BYTES:
         raise HandoffNameError(
             f"the handoff directory of {physical} would have a name of {len(name)} bytes; "
-            f"{LONGEST_NAME_BYTES} are possible",
+            f"{MAX_NAME_BYTES} are possible",
             hint="what is known stays in core.db (`flow show`); a shorter path would have a directory",
         )
     return name
@@ -62,7 +62,7 @@ _NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _NO_LINKS = frozenset({errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK})
 
 
-class Filed(NamedTuple):
+class HandoffFile(NamedTuple):
     """One file of a handoff directory, as it was when looked at."""
 
     path: str
@@ -75,13 +75,13 @@ class Filed(NamedTuple):
         return self.modified_ns / 1e9
 
 
-def handoff_files(directory: str) -> list[Filed]:
+def handoff_files(directory: str) -> list[HandoffFile]:
     """Return the ``*.md`` files of *directory*, newest first, in the order of ``ls -t``."""
     try:
         names = os.listdir(directory)
     except OSError:
         return []
-    looked_at = (look_at(os.path.join(directory, name)) for name in names if is_handoff_name(name))
+    looked_at = (stat_handoff(os.path.join(directory, name)) for name in names if is_handoff_name(name))
     found = [filed for filed in looked_at if filed is not None]
     return sorted(found, key=lambda filed: (-filed.modified_ns, filed.path))
 
@@ -91,14 +91,14 @@ def is_handoff_name(name: str) -> bool:
     return name.endswith(SUFFIX) and not name.startswith(".")
 
 
-def look_at(path: str) -> Filed | None:
+def stat_handoff(path: str) -> HandoffFile | None:
     """Return the file at *path* as it is now, or None when there is no regular file."""
     try:
         own, meant = os.lstat(path), os.stat(path)
         path.encode()  # core.db keeps text: a name that is none is passed over
     except (OSError, UnicodeEncodeError):
         return None
-    return Filed(path, own.st_mtime_ns, meant.st_size) if stat.S_ISREG(meant.st_mode) else None
+    return HandoffFile(path, own.st_mtime_ns, meant.st_size) if stat.S_ISREG(meant.st_mode) else None
 
 
 def directories_of(handoffs: str, *places: str) -> list[str]:
@@ -111,7 +111,7 @@ def directories_of(handoffs: str, *places: str) -> list[str]:
 
 def add_file(directory: str, stem: str, text: str) -> str:
     """Write *text* to a new file named after *stem* and return its path; no other file is touched."""
-    with told_plainly("writing a handoff in", directory), _temporary(directory, text) as temporary:
+    with wrap_os_errors("writing a handoff in", directory), _temporary(directory, text) as temporary:
         for number in itertools.count(1):
             path = os.path.join(directory, f"{stem}{f'-{number}' if number > 1 else ''}{SUFFIX}")
             with suppress(FileExistsError):
@@ -122,7 +122,7 @@ def add_file(directory: str, stem: str, text: str) -> str:
 
 def replace_file(path: str, text: str, modified_ns: int | None = None) -> None:
     """Replace the file at *path* by *text* at once, dated *modified_ns* if given."""
-    with told_plainly("writing", path), _temporary(os.path.dirname(path), text) as temporary:
+    with wrap_os_errors("writing", path), _temporary(os.path.dirname(path), text) as temporary:
         if modified_ns is not None:
             os.utime(temporary, ns=(modified_ns, modified_ns))
         os.rename(temporary, path)  # noqa: PTH104 strings are wanted

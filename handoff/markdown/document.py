@@ -26,7 +26,7 @@ Kind = Literal[
 ]
 
 
-class Item(NamedTuple):
+class SectionItem(NamedTuple):
     """One entry of a section; ``ticked`` is None where there is no box to tick."""
 
     text: str
@@ -39,7 +39,7 @@ class Section(NamedTuple):
     kind: Kind
     heading: str
     text: str
-    items: tuple[Item, ...]
+    items: tuple[SectionItem, ...]
 
 
 class Document(NamedTuple):
@@ -58,7 +58,7 @@ class Document(NamedTuple):
     ticked: int = 0
     boxes: int = 0
 
-    def items(self, *kinds: Kind) -> list[Item]:
+    def items(self, *kinds: Kind) -> list[SectionItem]:
         """Return the entries of all sections of *kinds*, in the document's order."""
         found = [item for section in self.sections if section.kind in kinds for item in section.items]
         return [item for item in found if item.text != NOTHING]

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from flowd.handoff.markdown.directory import (
     SUFFIX,
-    Filed,
+    HandoffFile,
     directories_of,
     handoff_files,
     replace_file,
@@ -24,10 +24,10 @@ FOLDER = ".index"
 _HEAD = "| Time | Trigger | Purpose | File |\n|---|---|---|---|\n"
 
 
-class Shelved(NamedTuple):
+class ParsedHandoff(NamedTuple):
     """A handoff file and what it says."""
 
-    file: Filed
+    file: HandoffFile
     document: Document
     digest: str = ""
 
@@ -37,7 +37,7 @@ def index_path(directory: str) -> str:
     return os.path.join(os.path.dirname(directory), FOLDER, os.path.basename(directory) + SUFFIX)
 
 
-def write_index(directory: str, shelf: list[Shelved]) -> str:
+def write_index(directory: str, shelf: list[ParsedHandoff]) -> str:
     """Bring the index of *directory* up to date, made anew when missing; return its path."""
     path, text = index_path(directory), index_text(os.path.basename(directory), shelf)
     if not Path(path).is_file() or decoded(read_bytes(path)) != text:
@@ -45,7 +45,7 @@ def write_index(directory: str, shelf: list[Shelved]) -> str:
     return path
 
 
-def index_text(title: str, shelf: list[Shelved]) -> str:
+def index_text(title: str, shelf: list[ParsedHandoff]) -> str:
     """Return the index as a table, newest first."""
     rows = "".join(_row(shelved) for shelved in shelf)
     return redact(f"# Handoffs: {one_line(title)}\n\n{_HEAD}{rows}")
@@ -56,7 +56,7 @@ def trigger_of(document: Document) -> str:
     return document.trigger or ("auto" if document.is_auto else "session")
 
 
-def _row(shelved: Shelved) -> str:
+def _row(shelved: ParsedHandoff) -> str:
     moment = datetime.fromtimestamp(shelved.file.modified_at).astimezone().strftime("%Y-%m-%d %H:%M")
     cells = (
         moment,
@@ -68,29 +68,29 @@ def _row(shelved: Shelved) -> str:
 
 
 # Older ones stay on disk and in core.db; nothing that is decided looks so far back.
-MOST_READ = 200
+MAX_READ = 200
 
 IsForeign = Callable[[str, Document], bool]
 
 
-def shelf_of(handoffs: str, places: tuple[str, ...], is_foreign: IsForeign) -> list[Shelved]:
+def parsed_handoffs(handoffs: str, places: tuple[str, ...], is_foreign: IsForeign) -> list[ParsedHandoff]:
     """Return the handoffs of the project whose root and working directory are *places*, newest first."""
     files = [filed for directory in directories_of(handoffs, *places) for filed in handoff_files(directory)]
     files.sort(key=lambda filed: -filed.modified_ns)
-    found = [shelved for filed in files[:MOST_READ] if (shelved := shelve(filed)) is not None]
+    found = [shelved for filed in files[:MAX_READ] if (shelved := parse_file(filed)) is not None]
     return [shelved for shelved in found if not is_foreign(shelved.file.path, shelved.document)]
 
 
 def refresh_index(directory: str) -> str:
     """Bring the index of all handoffs in *directory* up to date; return its path."""
-    files = handoff_files(directory)[:MOST_READ]
-    return write_index(directory, [shelved for filed in files if (shelved := shelve(filed)) is not None])
+    files = handoff_files(directory)[:MAX_READ]
+    return write_index(directory, [shelved for filed in files if (shelved := parse_file(filed)) is not None])
 
 
-def shelve(filed: Filed) -> Shelved | None:
+def parse_file(filed: HandoffFile) -> ParsedHandoff | None:
     """Return *filed* with what it says, or None when it went or may not be read."""
     try:
         data = read_bytes(filed.path)
     except OSError:
         return None
-    return Shelved(filed, read_document(decoded(data)), text_digest(data))
+    return ParsedHandoff(filed, read_document(decoded(data)), text_digest(data))

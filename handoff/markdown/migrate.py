@@ -6,7 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from flowd.handoff.errors import told_plainly
+from flowd.handoff.errors import wrap_os_errors
 from flowd.handoff.markdown.directory import encode_path, is_v1_name, move_without_replacing
 
 
@@ -35,7 +35,7 @@ def planned_moves(handoffs: str) -> list[Move]:
 
 def migrate_directory(move: Move) -> list[str]:
     """Carry out *move*; return where each file is now. Times are kept, a clash gets a second name."""
-    with told_plainly("migrating", move.source):
+    with wrap_os_errors("migrating", move.source):
         Path(move.target).mkdir(mode=0o700, exist_ok=True)
         moved = [
             _moved(os.path.join(move.source, name), move.target) for name in sorted(os.listdir(move.source))

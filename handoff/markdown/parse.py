@@ -10,9 +10,9 @@ from flowd.handoff.markdown.document import (
     NO_PURPOSE,
     PURPOSE_CHARACTERS,
     Document,
-    Item,
     Kind,
     Section,
+    SectionItem,
     escalations_in,
     kind_of,
 )
@@ -132,7 +132,7 @@ def _parsed(lines: list[str]) -> Mapping[str, object] | None:
         return None
 
 
-def _by_key(mapping: Mapping[str, object]) -> Iterator[tuple[str, tuple[Item, ...]]]:
+def _by_key(mapping: Mapping[str, object]) -> Iterator[tuple[str, tuple[SectionItem, ...]]]:
     for key, value in mapping.items():
         entries = value if isinstance(value, list) else _entries(value)
         yield key, tuple(item(text) for entry in entries if (text := _said(entry)))
@@ -153,7 +153,7 @@ def _said(value: object) -> str:
     return "" if value is None else " ".join(str(value).split())
 
 
-def _by_line(lines: list[str]) -> Iterator[tuple[str, tuple[Item, ...]]]:
+def _by_line(lines: list[str]) -> Iterator[tuple[str, tuple[SectionItem, ...]]]:
     starts = [number for number, line in enumerate(lines) if _TOP_KEY.fullmatch(line)]
     for start, end in zip(starts, [*starts[1:], len(lines)], strict=False):
         match = _TOP_KEY.fullmatch(lines[start])
@@ -162,7 +162,7 @@ def _by_line(lines: list[str]) -> Iterator[tuple[str, tuple[Item, ...]]]:
             yield match[1], (*own, *items_of(lines[start + 1 : end]))
 
 
-LARGEST_READ = 1 << 20
+MAX_READ_BYTES = 1 << 20
 TITLE_CHARACTERS = 100
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _EMPTY_TITLE = re.compile(
@@ -195,7 +195,7 @@ def read_bytes(path: str | os.PathLike[str]) -> bytes:
     """Return the beginning of the file at *path*, at most a megabyte."""
     descriptor = os.open(path, READ_FLAGS)
     with os.fdopen(descriptor, "rb") as file:
-        return file.read(LARGEST_READ) or b""
+        return file.read(MAX_READ_BYTES) or b""
 
 
 def decoded(data: bytes) -> str:

@@ -10,7 +10,7 @@ from flowd.redaction.redactor import redact
 CARRIED = "(carried forward)"
 
 
-class Draft(NamedTuple):
+class HandoffDraft(NamedTuple):
     """What is to be written, section by section."""
 
     session_id: str
@@ -28,7 +28,7 @@ class Draft(NamedTuple):
     reflection: tuple[str, ...] = ()
 
 
-def render_draft(draft: Draft) -> str:
+def render_draft(draft: HandoffDraft) -> str:
     """Return the document, its secrets hidden and the escalation signal nowhere in it."""
     day = datetime.fromtimestamp(draft.at).astimezone().strftime("%Y-%m-%d")
     lines = [

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from flowd.handoff.markdown.document import Item, Kind, Section, is_contract_heading, kind_of
+from flowd.handoff.markdown.document import Kind, Section, SectionItem, is_contract_heading, kind_of
 
 ITEM_CHARACTERS = 400
 _BULLET = re.compile(r"([ \t]*)(?:[-*+•]|\d{1,3}[.)])[ \t]+(.*)")
@@ -14,7 +14,7 @@ _SUB_HEADING = re.compile(r" {0,3}#{1,6}[ \t]+(.*)")
 _BOXES = re.compile(r"[ \t]*(?:>[ \t]*)*(?:[-*+•]|\d{1,3}[.)])[ \t]+\[([ xX~!])\](?=[ \t]|$)")
 
 
-def items_of(lines: list[str]) -> tuple[Item, ...]:
+def items_of(lines: list[str]) -> tuple[SectionItem, ...]:
     """Return the entries of *lines*: the outermost list if there is one, else what else is there."""
     kinds = (_bullets, _rows, _sub_headings, _prose)
     for find in (_sub_headings, *kinds) if _has_bare_sub_heading(lines) else kinds:
@@ -29,15 +29,15 @@ def count_boxes(lines: list[str]) -> tuple[int, int]:
     return sum(mark in "xX" for mark in marks), len(marks)
 
 
-def item(text: str) -> Item:
+def item(text: str) -> SectionItem:
     """Return the entry that *text*, without its bullet, stands for."""
     match = _BOX.fullmatch(text.strip())
     if match is None:
-        return Item(text.strip()[:ITEM_CHARACTERS])
-    return Item(match[2].strip()[:ITEM_CHARACTERS], match[1] in "xX")
+        return SectionItem(text.strip()[:ITEM_CHARACTERS])
+    return SectionItem(match[2].strip()[:ITEM_CHARACTERS], match[1] in "xX")
 
 
-def _bullets(lines: list[str]) -> list[Item]:
+def _bullets(lines: list[str]) -> list[SectionItem]:
     found: list[list[str]] = []
     outermost = min((_indent(match[1]) for line in lines if (match := _BULLET.fullmatch(line))), default=0)
     is_inside = False
@@ -54,13 +54,13 @@ def _bullets(lines: list[str]) -> list[Item]:
     return [item(" ".join(words)) for words in found if any(words)]
 
 
-def _rows(lines: list[str]) -> list[Item]:
+def _rows(lines: list[str]) -> list[SectionItem]:
     rows = [match[1] for line in lines if (match := _ROW.fullmatch(line)) and not _is_rule(line)]
     cells = [[cell.strip() for cell in row.split("|")] for row in rows[1:]]
     return [item(" — ".join(filter(None, row))) for row in cells if any(row)]
 
 
-def _sub_headings(lines: list[str]) -> list[Item]:
+def _sub_headings(lines: list[str]) -> list[SectionItem]:
     found = [match[1].rstrip(" \t#") for line in lines if (match := _SUB_HEADING.fullmatch(line))]
     return [item(text) for text in found if text]
 
@@ -72,7 +72,7 @@ def _has_bare_sub_heading(lines: list[str]) -> bool:
     return len(parts) > 1 and not all(any(_BULLET.fullmatch(line) for line in part) for part in parts)
 
 
-def _prose(lines: list[str]) -> list[Item]:
+def _prose(lines: list[str]) -> list[SectionItem]:
     paragraphs = re.split(r"\n[ \t]*\n", "\n".join("" if _is_rule(line) else line for line in lines))
     return [item(" ".join(text.split())) for text in paragraphs if text.strip()]
 

@@ -26,7 +26,7 @@ class TrackBeads(NamedTuple):
     phase: str = ""
 
 
-class _BeadsSettings(msgspec.Struct, frozen=True):
+class _TrackBeadsFile(msgspec.Struct, frozen=True):
     enabled: bool = True
 
 
@@ -56,7 +56,7 @@ def beads_disabled(project: str) -> bool:
     """Say whether the project's own conductor/beads.json turns Beads off."""
     try:
         text = read_whole(os.path.join(project, CONDUCTOR, "beads.json"), _LARGEST)
-        return not msgspec.json.decode(text, type=_BeadsSettings).enabled
+        return not msgspec.json.decode(text, type=_TrackBeadsFile).enabled
     except (OSError, ValueError):  # there is none, or it says nothing
         return False
 
@@ -66,7 +66,7 @@ def _file(entry: HistoryEntry) -> str:
 
 
 EXPORT = "issues.jsonl"
-LARGEST_EXPORT = 32 << 20
+MAX_EXPORT = 32 << 20
 
 
 class _Dependency(msgspec.Struct, frozen=True):
@@ -116,7 +116,7 @@ def _lines(path: str) -> list[bytes]:
     except OSError:
         return []
     try:
-        return read_capped(descriptor, LARGEST_EXPORT).split(b"\n")
+        return read_capped(descriptor, MAX_EXPORT).split(b"\n")
     except (OSError, UnreadableFileError):
         return []
     finally:

@@ -14,8 +14,8 @@ from flowd.redaction.redactor import redact
 from flowd.system.times import to_seconds
 
 UNKNOWN = "unknown"
-FEWEST_STEPS, MOST_STEPS = 3, 7
-MOST_LINES = 20
+MIN_STEPS, MAX_STEPS = 3, 7
+MAX_LINES = 20
 SUFFIXES_TRIED = 100
 NOTHING = "- (nothing noted)"
 # What anyone who takes work over should do first; they fill up a list that is too short to act on.
@@ -175,13 +175,13 @@ def _one_line(text: str) -> str:
 
 
 def _bullets(lines: tuple[str, ...]) -> str:
-    told = [f"- {line}" for text in lines[:MOST_LINES] if (line := _one_line(text))]
+    told = [f"- {line}" for text in lines[:MAX_LINES] if (line := _one_line(text))]
     return "\n".join(told) or NOTHING
 
 
 def _steps(steps: tuple[str, ...]) -> str:
-    told = list(dict.fromkeys(line for text in steps if (line := _one_line(text))))[:MOST_STEPS]
-    told += [step for step in USUAL_STEPS if step not in told][: max(0, FEWEST_STEPS - len(told))]
+    told = list(dict.fromkeys(line for text in steps if (line := _one_line(text))))[:MAX_STEPS]
+    told += [step for step in USUAL_STEPS if step not in told][: max(0, MIN_STEPS - len(told))]
     return "\n".join(f"{number}. [ ] {step}" for number, step in enumerate(told, 1))
 
 

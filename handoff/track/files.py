@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from flowd.handoff.errors import BrokenHandoffError, HandoffBusyError, told_plainly
+from flowd.handoff.errors import BrokenHandoffError, HandoffBusyError, wrap_os_errors
 from flowd.handoff.yaml.storage import inside
 from flowd.system.files import READ_FLAGS, UnreadableFileError, read_capped
 
-LARGEST_FILE = 1 << 20
+MAX_FILE_BYTES = 1 << 20
 LOCK_WAIT_S = 5.0
 _LOCK_POLL_S = 0.002
 _NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -21,13 +21,13 @@ _USUAL_MODE = 0o644
 
 def read_track_file(project: str, path: str) -> str | None:
     """Return the text at *path*, None where there is none; raise where it cannot be taken."""
-    with told_plainly("reading", path):
+    with wrap_os_errors("reading", path):
         try:
             descriptor = os.open(inside(path, Path(project)), READ_FLAGS | os.O_NOFOLLOW)
         except (FileNotFoundError, NotADirectoryError):
             return None
         try:
-            return read_capped(descriptor, LARGEST_FILE).decode()
+            return read_capped(descriptor, MAX_FILE_BYTES).decode()
         except UnreadableFileError as error:
             raise BrokenHandoffError(f"{path}: {error}") from error
         except UnicodeDecodeError as error:
@@ -38,7 +38,7 @@ def read_track_file(project: str, path: str) -> str | None:
 
 def replace_track_file(project: str, path: str, text: str) -> None:
     """Replace the file at *path* by *text* at once, its mode kept; a failure leaves the old one."""
-    with told_plainly("writing", path):
+    with wrap_os_errors("writing", path):
         goal = inside(path, Path(project))
         with _temporary(goal, text) as temporary:
             os.rename(temporary, goal)  # noqa: PTH104 strings are wanted
@@ -46,7 +46,7 @@ def replace_track_file(project: str, path: str, text: str) -> None:
 
 def add_track_file(project: str, path: str, text: str) -> bool:
     """Write *text* to *path* unless something is there already; say whether it was written."""
-    with told_plainly("writing", path):
+    with wrap_os_errors("writing", path):
         goal = inside(path, Path(project))
         with _temporary(goal, text) as temporary:
             try:
@@ -58,14 +58,14 @@ def add_track_file(project: str, path: str, text: str) -> bool:
 
 def make_track_folder(project: str, path: str) -> None:
     """Have the directory *path* exist inside the project."""
-    with told_plainly("making", path):
+    with wrap_os_errors("making", path):
         Path(inside(path, Path(project))).mkdir(parents=True, exist_ok=True)
 
 
 @contextmanager
 def track_lock(project: str, directory: str) -> Iterator[None]:
     """Hold *directory* against every other flowd process and thread."""
-    with told_plainly("locking", directory):
+    with wrap_os_errors("locking", directory):
         # The directory itself is the lock: no extra file appears in the repository.
         descriptor = os.open(inside(directory, Path(project)), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:

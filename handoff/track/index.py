@@ -13,7 +13,7 @@ from flowd.redaction.redactor import redact
 INDEX = "index.md"
 COLUMNS = ("timestamp", "trigger", "bead", "summary", "file")
 SUMMARY_CHARACTERS = 100
-MOST_READ = 1000
+MAX_READ = 1000
 _RULE = re.compile(r"^\s*\|?[\s:|-]*-[\s:|-]*\|?\s*$")
 
 
@@ -39,7 +39,7 @@ def handoffs_in(project: str, directory: str) -> list[ReadHandoff]:
     """Return the handoffs of *directory*, oldest first by their own word."""
     names = [name for name in _names(directory) if name.endswith(".md") and name != INDEX]
     found = []
-    for name in names[:MOST_READ]:
+    for name in names[:MAX_READ]:
         try:
             found.append(_read(project, os.path.join(directory, name)))
         except HandoffError:

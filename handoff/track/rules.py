@@ -10,8 +10,8 @@ from flowd.handoff.track.files import read_track_file
 # The strongest first: where one event is several of these, only the first is told.
 PRIORITIES = ("pre-finish", "epic-end", "epic-start", "design-end", "idle", "manual")
 ALWAYS = frozenset({"design-end", "pre-finish", "manual"})
-MOST_PATTERNS = 20
-LONGEST_PATTERN = 200
+MAX_PATTERNS = 20
+MAX_PATTERN_CHARACTERS = 200
 _MAPPING = re.compile(r"^handoff:[ \t]*\n(?:(?:[ \t]+.*|[ \t]*)(?:\n|\Z))+", re.MULTILINE)
 # A repository's pattern runs in a daemon: a repeated group could keep it busy for ever.
 _REPEATED_GROUP = re.compile(r"\)\s*[*+{?]")
@@ -80,7 +80,7 @@ def _is_idle_on(handoff: dict[Any, Any]) -> bool:
 
 def _patterns(value: object) -> tuple[tuple[str, ...], tuple[str, ...]]:
     good, warnings = [], []
-    for pattern in value[:MOST_PATTERNS] if isinstance(value, list) else []:
+    for pattern in value[:MAX_PATTERNS] if isinstance(value, list) else []:
         complaint = _complaint(pattern)
         if complaint:
             warnings.append(f"workflow.md: secrets_patterns: {pattern!r:.60} {complaint}")
@@ -90,7 +90,7 @@ def _patterns(value: object) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def _complaint(pattern: object) -> str:
-    if not isinstance(pattern, str) or not pattern or len(pattern) > LONGEST_PATTERN:
+    if not isinstance(pattern, str) or not pattern or len(pattern) > MAX_PATTERN_CHARACTERS:
         return "is no short pattern"
     if _REPEATED_GROUP.search(pattern):
         return "repeats a group, which could take for ever"

@@ -98,7 +98,7 @@ TRACKS = "tracks"
 HANDOFFS = "handoffs"
 GENERAL = "general"
 ACTIVE = frozenset({"in_progress", "new", "planned"})
-MOST_TRACKS = 1000
+MAX_TRACKS = 1000
 
 
 class Track(NamedTuple):
@@ -189,4 +189,4 @@ def _names(directory: str) -> list[str]:
         names = os.listdir(directory)
     except OSError:
         return []
-    return [name for name in names if not name.startswith(".") and name.isprintable()][:MOST_TRACKS]
+    return [name for name in names if not name.startswith(".") and name.isprintable()][:MAX_TRACKS]

@@ -16,7 +16,7 @@ SILENT_AFTER_S = 3600.0
 _AT_WORK = frozenset({"running", "in_progress"})
 _DONE = frozenset({"completed", "done"})
 _NAME_CHARACTERS = 80
-_MOST_WORKERS = 100
+_MAX_WORKERS = 100
 
 
 class Worker(NamedTuple):
@@ -66,7 +66,7 @@ def read_workers(project: str, track_directory: str, now: float | None = None) -
                 found += _workers(msgspec.json.decode(text), _age_s(path, now))
         except (HandoffError, msgspec.DecodeError, TypeError) as error:
             warnings.append(f"{name} is passed over: {error}")
-    return Workers(tuple(found[:_MOST_WORKERS]), tuple(warnings))
+    return Workers(tuple(found[:_MAX_WORKERS]), tuple(warnings))
 
 
 def _workers(state: Any, silent_s: float) -> list[Worker]:

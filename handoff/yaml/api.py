@@ -4,7 +4,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from flowd.handoff.errors import BrokenHandoffError, HandoffError, UnsafeHandoffError, told_plainly, warn
+from flowd.handoff.errors import BrokenHandoffError, HandoffError, UnsafeHandoffError, warn, wrap_os_errors
 from flowd.handoff.yaml.document import Handoff, updated, validated
 from flowd.handoff.yaml.merge import merge_into_file
 from flowd.handoff.yaml.storage import HANDOFF, Folder, read_file, remove_file
@@ -63,5 +63,5 @@ def _root(project_root: Path | None) -> Path:
 
 
 def _make_root(root: Path) -> None:
-    with told_plainly("making", root):
+    with wrap_os_errors("making", root):
         root.mkdir(parents=True, exist_ok=True)

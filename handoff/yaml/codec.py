@@ -9,9 +9,9 @@ from flowd.handoff.errors import BrokenHandoffError, HandoffValidationError
 from flowd.handoff.yaml.document import DEEPEST, Handoff, is_same, plain_mapping
 from flowd.system.times import as_utc_text, is_moment
 
-LARGEST_FILE = 256 * 1024
+MAX_FILE_BYTES = 256 * 1024
 # Nobody writes more by hand, and sixteen cannot be multiplied into anything large.
-MOST_ALIASES = 16
+MAX_ALIASES = 16
 # One field, one line, so that grep finds whole values.
 _NEVER_FOLD = 1_000_000
 _RARE_BREAKS = re.compile("[\x85\u2028\u2029\ufeff]")
@@ -30,14 +30,14 @@ class Text(NamedTuple):
     mapping: Handoff | None
 
 
-class Entry(NamedTuple):
+class YamlEntry(NamedTuple):
     """One key of a handoff: its value, and how that is written."""
 
     value: object
     text: str
 
 
-Entries = dict[str, Entry]
+Entries = dict[str, YamlEntry]
 
 
 class Rendered(NamedTuple):
@@ -61,7 +61,9 @@ def render(mapping: Handoff, header: str = "", known: Entries | None = None) -> 
     entries: Entries = {}
     for key, value in mapping.items():
         before = known.get(key) if known else None
-        entries[key] = before if before and is_same(before.value, value) else Entry(value, _entry(key, value))
+        entries[key] = (
+            before if before and is_same(before.value, value) else YamlEntry(value, _entry(key, value))
+        )
     body = "".join([entry.text for entry in entries.values()]) or "{}\n"
     return Rendered((header + body).encode(), entries)
 
@@ -148,8 +150,8 @@ def _refuse_bombs(text: str, loader: Any) -> None:
     for event in yaml.parse(text, Loader=loader):
         aliases += isinstance(event, yaml.AliasEvent)
         depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
-        if aliases > MOST_ALIASES or depth > DEEPEST:
-            raise BrokenHandoffError(f"more than {MOST_ALIASES} aliases or {DEEPEST} levels")
+        if aliases > MAX_ALIASES or depth > DEEPEST:
+            raise BrokenHandoffError(f"more than {MAX_ALIASES} aliases or {DEEPEST} levels")
         if getattr(event, "tag", None):
             raise BrokenHandoffError("a tag, which flowd does not take")
 

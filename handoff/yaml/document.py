@@ -82,13 +82,13 @@ def _moment(given: object) -> str:
 
 
 DEEPEST = 32
-MOST_VALUES = 20_000
+MAX_VALUES = 20_000
 _SCALARS = frozenset({type(None), bool, int, float})
 
 
 def plain_mapping(data: Mapping[Any, object]) -> dict[str, object]:
     """Return a deep copy of *data* made of plain values only; raise on anything else, cycles included."""
-    budget = [MOST_VALUES]
+    budget = [MAX_VALUES]
     return {_key(key): _plain(value, str(key), DEEPEST, budget) for key, value in data.items()}
 
 

@@ -14,9 +14,9 @@ from flowd.handoff.errors import (
     HandoffBusyError,
     HandoffDiskError,
     UnsafeHandoffError,
-    told_plainly,
+    wrap_os_errors,
 )
-from flowd.handoff.yaml.codec import LARGEST_FILE, Entries, parse
+from flowd.handoff.yaml.codec import MAX_FILE_BYTES, Entries, parse
 from flowd.handoff.yaml.document import Handoff
 from flowd.system.files import READ_FLAGS, UnreadableFileError, read_capped
 from flowd.workspace.project import FOLDER
@@ -81,12 +81,12 @@ class Folder:
 
     def _open_lock_file(self) -> int:
         flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
-        with told_plainly("locking", os.path.join(self.path, LOCK)):
+        with wrap_os_errors("locking", os.path.join(self.path, LOCK)):
             return os.open(LOCK, flags, 0o600, dir_fd=self.descriptor)
 
 
 def _open_inside(path: str, root: str | os.PathLike[str]) -> int:
-    with told_plainly("opening", path):
+    with wrap_os_errors("opening", path):
         try:
             return os.open(path, _OPEN_FOLDER | os.O_NOFOLLOW)
         except FileNotFoundError:
@@ -123,7 +123,7 @@ def _make(path: str) -> None:
             raise
 
 
-MOST_BROKEN_KEPT = 5
+MAX_BROKEN_KEPT = 5
 _TEMP_PREFIX = f".{HANDOFF}."
 _TEMP_SUFFIX = ".tmp"
 _NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -160,7 +160,7 @@ def signature_of(path: str | os.PathLike[str], *, dir_fd: int | None = None) -> 
 
 def read_file(folder: Folder) -> Stored:
     """Return what the handoff in *folder* holds, or raise saying why it cannot be taken."""
-    with told_plainly("reading", os.path.join(folder.path, HANDOFF)):
+    with wrap_os_errors("reading", os.path.join(folder.path, HANDOFF)):
         try:
             descriptor = os.open(target(folder), READ_FLAGS | os.O_NOFOLLOW, dir_fd=folder.descriptor)
         except FileNotFoundError:
@@ -175,7 +175,7 @@ def read_file(folder: Folder) -> Stored:
 
 def _read(descriptor: int) -> bytes:
     try:
-        return read_capped(descriptor, LARGEST_FILE)
+        return read_capped(descriptor, MAX_FILE_BYTES)
     except UnreadableFileError as error:
         raise BrokenHandoffError(str(error)) from error
 
@@ -183,7 +183,7 @@ def _read(descriptor: int) -> bytes:
 def write_file(folder: Folder, data: bytes) -> Signature:
     """Replace the handoff in *folder* by *data*, durably and at once; a failure leaves the old one."""
     temporary = f"{_TEMP_PREFIX}{os.getpid()}-{next(_serial)}-{os.urandom(4).hex()}{_TEMP_SUFFIX}"
-    with told_plainly("writing", os.path.join(folder.path, HANDOFF)):
+    with wrap_os_errors("writing", os.path.join(folder.path, HANDOFF)):
         goal = target(folder)
         try:
             signature = _write_new(temporary, data, folder.descriptor)
@@ -196,7 +196,7 @@ def write_file(folder: Folder, data: bytes) -> Signature:
 
 def remove_file(folder: Folder) -> bool:
     """Delete the handoff in *folder*; tell whether there was one."""
-    with told_plainly("removing", os.path.join(folder.path, HANDOFF)):
+    with wrap_os_errors("removing", os.path.join(folder.path, HANDOFF)):
         try:
             os.unlink(HANDOFF, dir_fd=folder.descriptor)
         except FileNotFoundError:
@@ -206,7 +206,7 @@ def remove_file(folder: Folder) -> bool:
 
 def set_aside(folder: Folder) -> str:
     """Keep the present handoff under a second name before it is replaced, and return that path."""
-    with told_plainly("keeping aside", os.path.join(folder.path, HANDOFF)):
+    with wrap_os_errors("keeping aside", os.path.join(folder.path, HANDOFF)):
         source, name = target(folder), _free_name(folder.descriptor)
         try:
             os.link(source, name, src_dir_fd=folder.descriptor, dst_dir_fd=folder.descriptor)
@@ -245,7 +245,7 @@ def _write_new(name: str, data: bytes, dir_fd: int) -> Signature:
 
 
 def _free_name(dir_fd: int) -> str:
-    names = [f"{HANDOFF}.broken-{number}" for number in range(1, MOST_BROKEN_KEPT + 1)]
+    names = [f"{HANDOFF}.broken-{number}" for number in range(1, MAX_BROKEN_KEPT + 1)]
     taken = set(os.listdir(dir_fd))
     for name in names:
         if name not in taken:

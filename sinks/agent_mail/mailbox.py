@@ -4,10 +4,10 @@ import re
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from flowd.config.settings import AgentMail
+from flowd.config.settings import AgentMailSettings
 from flowd.handoff.mail_message import MailMessage, thread_id
 from flowd.sinks.agent_mail.client import AgentMailClient, MailError
-from flowd.sinks.agent_mail.memory import Agent, MailMemory
+from flowd.sinks.agent_mail.memory import KnownAgent, MailMemory
 from flowd.system.errors import FlowdError
 
 DEFAULT_AGENT = "flowd"
@@ -18,7 +18,7 @@ _STRANGER = re.compile(
 )
 
 
-class Received(NamedTuple):
+class ReceivedMail(NamedTuple):
     """A handoff found at the server."""
 
     subject: str
@@ -28,26 +28,28 @@ class Received(NamedTuple):
     thread_id: str
 
 
-def is_configured(settings: AgentMail) -> bool:
+def is_configured(settings: AgentMailSettings) -> bool:
     """Say whether anything is to be sent at all."""
     return bool(settings.url and settings.recipient)
 
 
-def send_handoff(project: str, message: MailMessage, settings: AgentMail) -> str:
+def send_handoff(project: str, message: MailMessage, settings: AgentMailSettings) -> str:
     """Send *message* once and return who got it; raise MailError or NoServerError where it did not arrive."""
-    return _Desk(project, settings).send(message)
+    return _Mailbox(project, settings).send(message)
 
 
-def latest_handoff(project: str, track: str, settings: AgentMail, *, epic: str = "") -> Received | None:
+def latest_handoff(
+    project: str, track: str, settings: AgentMailSettings, *, epic: str = ""
+) -> ReceivedMail | None:
     """Return the newest handoff mailed about *track*, None where there is none or nothing is configured.
 
     Raises MailError or NoServerError where the server cannot say.
     """
-    return _Desk(project, settings).latest(thread_id(track, epic)) if is_configured(settings) else None
+    return _Mailbox(project, settings).latest(thread_id(track, epic)) if is_configured(settings) else None
 
 
-class _Desk:
-    def __init__(self, project: str, settings: AgentMail) -> None:
+class _Mailbox:
+    def __init__(self, project: str, settings: AgentMailSettings) -> None:
         assert settings.url, "not configured"
         assert settings.recipient, "not configured"
         self._client = AgentMailClient(settings.url, _bearer(settings))
@@ -70,7 +72,7 @@ class _Desk:
         self._memory.put_sent(message.id)
         return self._recipient_name()
 
-    def latest(self, thread: str) -> Received | None:
+    def latest(self, thread: str) -> ReceivedMail | None:
         for asked in (self._recipient, self._asked):
             agent = self._memory.agent(self._place, asked)
             if agent is not None and agent.token:
@@ -79,7 +81,7 @@ class _Desk:
                     return max(found, key=lambda mail: mail.created_at)
         return None
 
-    def _send(self, sender: Agent, message: MailMessage) -> None:
+    def _send(self, sender: KnownAgent, message: MailMessage) -> None:
         answer = self._client.call(
             "send_message",
             project_key=self._project,
@@ -94,7 +96,7 @@ class _Desk:
         if not isinstance(answer, dict) or not answer.get("deliveries"):
             raise MailError("send_message: nothing was delivered")
 
-    def _introduced(self, sender: Agent, error: MailError) -> Agent:
+    def _introduced(self, sender: KnownAgent, error: MailError) -> KnownAgent:
         """Register whom the server, as it says in *error*, does not know; return the sender."""
         if "not registered" not in str(error) or self._recipient_name() not in str(error):
             return self._register(self._asked)
@@ -109,7 +111,7 @@ class _Desk:
             )
         return sender
 
-    def _register(self, asked: str) -> Agent:
+    def _register(self, asked: str) -> KnownAgent:
         self._client.call("ensure_project", human_key=self._project)
         known = self._memory.agent(self._place, asked)
         if known is not None and known.token:
@@ -120,7 +122,7 @@ class _Desk:
                 return self._registered(asked, name=asked)
         return self._registered(asked, name=asked)
 
-    def _registered(self, asked: str, **identity: str) -> Agent:
+    def _registered(self, asked: str, **identity: str) -> KnownAgent:
         answer = self._client.call(
             "register_agent",
             project_key=self._project,
@@ -132,7 +134,7 @@ class _Desk:
         if not isinstance(answer, dict) or not isinstance(answer.get("name"), str):
             raise MailError("register_agent: the answer has no name")
         token = answer.get("registration_token") or identity.get("registration_token", "")
-        agent = Agent(answer["name"], str(token))
+        agent = KnownAgent(answer["name"], str(token))
         self._memory.put_agent(self._place, asked, agent)
         return agent
 
@@ -140,7 +142,7 @@ class _Desk:
         known = self._memory.agent(self._place, self._recipient)
         return known.name if known is not None else self._recipient
 
-    def _inbox(self, agent: Agent) -> list[Received]:
+    def _inbox(self, agent: KnownAgent) -> list[ReceivedMail]:
         answer = self._client.call(
             "fetch_inbox",
             project_key=self._project,
@@ -154,12 +156,12 @@ class _Desk:
         )
 
 
-def _received(mail: dict[str, Any]) -> Received:
+def _received(mail: dict[str, Any]) -> ReceivedMail:
     names = ("subject", "body_md", "from", "created_ts", "thread_id")
-    return Received(*(str(mail.get(name) or "") for name in names))
+    return ReceivedMail(*(str(mail.get(name) or "") for name in names))
 
 
-def _bearer(settings: AgentMail) -> str:
+def _bearer(settings: AgentMailSettings) -> str:
     if settings.token_file is None:
         return ""
     try:

@@ -12,15 +12,15 @@ from flowd.config.paths import make_private_dir, resolve_paths
 SENT_REMEMBERED = 500
 
 
-class Agent(msgspec.Struct, frozen=True):
+class KnownAgent(msgspec.Struct, frozen=True):
     """A name as the server gave it, and the token that proves it; empty where somebody else holds it."""
 
     name: str
     token: str = ""
 
 
-class _Kept(msgspec.Struct):
-    agents: dict[str, Agent] = {}
+class _MailState(msgspec.Struct):
+    agents: dict[str, KnownAgent] = {}
     sent: list[str] = []
 
 
@@ -30,11 +30,11 @@ class MailMemory:
     def __init__(self, file: Path | None = None) -> None:
         self._file = file or resolve_paths().state_dir / "agent_mail.json"
 
-    def agent(self, place: str, asked: str) -> Agent | None:
+    def agent(self, place: str, asked: str) -> KnownAgent | None:
         """Return who was registered there under the name *asked* for."""
         return self._read().agents.get(f"{place} {asked}")
 
-    def put_agent(self, place: str, asked: str, agent: Agent) -> None:
+    def put_agent(self, place: str, asked: str, agent: KnownAgent) -> None:
         """Remember a registration."""
         kept = self._read()
         kept.agents[f"{place} {asked}"] = agent
@@ -50,13 +50,13 @@ class MailMemory:
         kept.sent = [*kept.sent, identity][-SENT_REMEMBERED:]
         self._write(kept)
 
-    def _read(self) -> _Kept:
+    def _read(self) -> _MailState:
         try:
-            return msgspec.json.decode(self._file.read_bytes(), type=_Kept)
+            return msgspec.json.decode(self._file.read_bytes(), type=_MailState)
         except (FileNotFoundError, msgspec.DecodeError):
-            return _Kept()
+            return _MailState()
 
-    def _write(self, kept: _Kept) -> None:
+    def _write(self, kept: _MailState) -> None:
         make_private_dir(self._file.parent)
         descriptor, temporary = tempfile.mkstemp(prefix=".agent_mail.", dir=self._file.parent)  # made 0600
         try:

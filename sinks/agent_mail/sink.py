@@ -9,7 +9,7 @@ from flowd.model.facts import Checkpointed, Fact
 from flowd.model.session import SessionState
 from flowd.sinks.agent_mail.client import NoServerError
 from flowd.sinks.agent_mail.mailbox import is_configured, send_handoff
-from flowd.sinks.protocol import NotNowError
+from flowd.sinks.protocol import RetryLaterError
 from flowd.workspace.git import head_commit
 
 # When it is turned on, what lies further back is no news to anybody.
@@ -22,7 +22,7 @@ class AgentMailSink:
 
     name = "agent_mail"
     debounce_s = 0.0
-    is_prompt = False
+    low_latency = False
 
     def __init__(self, settings: LiveSettings) -> None:
         self._settings = settings
@@ -45,7 +45,7 @@ class AgentMailSink:
             recipient = send_handoff(fact.project, message, settings)
         except NoServerError as error:
             self.detail = str(error)
-            raise NotNowError(self.detail) from error
+            raise RetryLaterError(self.detail) from error
         self.detail = f"{message.thread_id} sent to {recipient}"
 
     def flush(self) -> None:

@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from flowd.config.settings import Beads
+from flowd.config.settings import BeadsSettings
 from flowd.sinks.beads.place import BeadsPlace, exclusive_owner
-from flowd.system.processes import Finished, OverdueError, run_program, scrubbed_environment
+from flowd.system.processes import DeadlineExceededError, ProcessResult, run_program, scrubbed_environment
 
 
-class Outcome(StrEnum):
+class BdOutcome(StrEnum):
     """How an errand to Beads ended; the value is what status shows."""
 
     DELIVERED = "delivered"
@@ -29,7 +29,7 @@ class Outcome(StrEnum):
     FAILED = "failed"
 
 
-class Issue(msgspec.Struct, frozen=True):
+class BeadsIssue(msgspec.Struct, frozen=True):
     """One issue, as far as flowd needs it."""
 
     id: str
@@ -39,11 +39,11 @@ class Issue(msgspec.Struct, frozen=True):
     updated_at: str = ""
 
 
-class Answer(NamedTuple):
+class BdResult(NamedTuple):
     """What came of one run of bd; ``said`` is its complaint, for people."""
 
-    outcome: Outcome
-    issues: tuple[Issue, ...] = ()
+    outcome: BdOutcome
+    issues: tuple[BeadsIssue, ...] = ()
     said: str = ""
 
 
@@ -54,30 +54,30 @@ _UNKNOWN_ID = re.compile(
 _COMPLAINTS = (
     (
         re.compile(r"no beads database|no \.beads|database not (?:found|initialized)", re.IGNORECASE),
-        Outcome.NO_DATABASE,
+        BdOutcome.NO_DATABASE,
     ),
-    (_UNKNOWN_ID, Outcome.UNKNOWN_ID),
+    (_UNKNOWN_ID, BdOutcome.UNKNOWN_ID),
     (
         re.compile(r"unknown (?:flag|shorthand|command)|flag provided but not", re.IGNORECASE),
-        Outcome.UNSUPPORTED,
+        BdOutcome.UNSUPPORTED,
     ),
-    (re.compile(r"\block(?:ed)?\b|exclusive.lock|database is busy", re.IGNORECASE), Outcome.LOCKED),
+    (re.compile(r"\block(?:ed)?\b|exclusive.lock|database is busy", re.IGNORECASE), BdOutcome.LOCKED),
 )
 
 
-def answer_of(finished: Finished) -> Answer:
+def answer_of(finished: ProcessResult) -> BdResult:
     """Return what *finished* means: issues where it printed some, else why not."""
     issues = _issues(finished.stdout)
     if issues:
-        return Answer(Outcome.DELIVERED, issues)
+        return BdResult(BdOutcome.DELIVERED, issues)
     said = finished.stderr.strip() or finished.stdout.strip()
     if finished.code == 0 and not _UNKNOWN_ID.search(finished.stderr):
-        return Answer(Outcome.DELIVERED, said=_first_line(said))
-    outcome = next((outcome for pattern, outcome in _COMPLAINTS if pattern.search(said)), Outcome.FAILED)
-    return Answer(outcome, said=_first_line(said) or f"exit code {finished.code}")
+        return BdResult(BdOutcome.DELIVERED, said=_first_line(said))
+    outcome = next((outcome for pattern, outcome in _COMPLAINTS if pattern.search(said)), BdOutcome.FAILED)
+    return BdResult(outcome, said=_first_line(said) or f"exit code {finished.code}")
 
 
-def _issues(stdout: str) -> tuple[Issue, ...]:
+def _issues(stdout: str) -> tuple[BeadsIssue, ...]:
     """Return the issues in an array, an object, or the envelope of newer versions around either."""
     try:
         value = msgspec.json.decode(stdout)
@@ -94,9 +94,9 @@ def _listed(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 
-def _issue(value: Any) -> Issue | None:
+def _issue(value: Any) -> BeadsIssue | None:
     try:
-        return msgspec.convert(value, Issue)
+        return msgspec.convert(value, BeadsIssue)
     except msgspec.ValidationError:
         return None
 
@@ -129,35 +129,35 @@ class Bd:
         self._place = place
         self._timeout_s = timeout_s
 
-    def show(self, issue: str) -> Answer:
+    def show(self, issue: str) -> BdResult:
         """Return the issue, UNKNOWN_ID where there is none."""
         answer = self._run("show", _checked(issue), "--json")
-        if answer.outcome is Outcome.DELIVERED and not answer.issues:
-            return answer._replace(outcome=Outcome.UNKNOWN_ID)
+        if answer.outcome is BdOutcome.DELIVERED and not answer.issues:
+            return answer._replace(outcome=BdOutcome.UNKNOWN_ID)
         return answer
 
-    def in_progress(self) -> Answer:
+    def in_progress(self) -> BdResult:
         """Return the issues being worked on."""
         return self._run("list", "--status", "in_progress", "--json")
 
-    def children(self, epic: str) -> Answer:
+    def children(self, epic: str) -> BdResult:
         """Return all children of *epic*, the closed ones too."""
         words = ("list", "--parent", _checked(epic), "--limit", "0", "--json")
         answer = self._run(*words, "--all")
-        return self._run(*words, "--status", "all") if answer.outcome is Outcome.UNSUPPORTED else answer
+        return self._run(*words, "--status", "all") if answer.outcome is BdOutcome.UNSUPPORTED else answer
 
-    def replace_notes(self, issue: str, notes: str) -> Answer:
+    def replace_notes(self, issue: str, notes: str) -> BdResult:
         """Have *notes* be all the notes there are."""
         return self._run("update", _checked(issue), "--notes", notes)
 
-    def append_notes(self, issue: str, lines: str) -> Answer:
+    def append_notes(self, issue: str, lines: str) -> BdResult:
         """Have *lines* added to the notes by bd itself."""
         return self._run("update", _checked(issue), "--append-notes", lines)
 
-    def _run(self, *words: str) -> Answer:
+    def _run(self, *words: str) -> BdResult:
         owner = exclusive_owner(self._place)
         if owner:
-            return Answer(Outcome.LOCKED, said=f"{owner} has the database to itself")
+            return BdResult(BdOutcome.LOCKED, said=f"{owner} has the database to itself")
         try:
             finished = run_program(
                 [self._program, *words],
@@ -165,14 +165,14 @@ class Bd:
                 env=_environment(),
                 timeout_s=self._timeout_s,
             )
-        except OverdueError as error:
-            return Answer(Outcome.TIMED_OUT, said=str(error))
+        except DeadlineExceededError as error:
+            return BdResult(BdOutcome.TIMED_OUT, said=str(error))
         except OSError as error:
-            return Answer(_cannot_start(error), said=error.strerror or str(error))
+            return BdResult(_cannot_start(error), said=error.strerror or str(error))
         return answer_of(finished)
 
 
-def find_bd(settings: Beads) -> str | None:
+def find_bd(settings: BeadsSettings) -> str | None:
     """Return the program the settings name, else the one on PATH or in the usual places."""
     if settings.program is not None:
         return shutil.which(os.path.expanduser(settings.program))  # noqa: PTH111 a word for which, not a path
@@ -197,7 +197,7 @@ def _environment() -> dict[str, str]:
     return {"BEADS_ACTOR": "flowd"} | kept | {"BEADS_NO_DAEMON": "1"}
 
 
-def _cannot_start(error: OSError) -> Outcome:
+def _cannot_start(error: OSError) -> BdOutcome:
     if error.errno == errno.E2BIG:
-        return Outcome.TOO_LARGE
-    return Outcome.ABSENT if error.errno in (errno.ENOENT, errno.EACCES) else Outcome.FAILED
+        return BdOutcome.TOO_LARGE
+    return BdOutcome.ABSENT if error.errno in (errno.ENOENT, errno.EACCES) else BdOutcome.FAILED

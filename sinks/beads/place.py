@@ -23,7 +23,7 @@ EXCLUSIVE = ".exclusive-lock"
 LOOK_AGAIN_S = 0.02
 
 
-class TakenError(FlowdError):
+class BeadsLockedError(FlowdError):
     """Another program is at these Beads."""
 
 
@@ -64,7 +64,7 @@ def exclusive_owner(place: BeadsPlace) -> str:
 
 
 @contextmanager
-def our_turn(place: BeadsPlace, timeout_s: float) -> Iterator[int]:
+def beads_lock(place: BeadsPlace, timeout_s: float) -> Iterator[int]:
     """Hold flowd's own lock on *place*, for all processes of this user; raise TakenError past the deadline.
 
     The descriptor given is that of the lock file, which remembers one line between turns.
@@ -86,7 +86,7 @@ def _wait_for(descriptor: int, deadline: float) -> None:
             return fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             if time.monotonic() >= deadline:
-                raise TakenError("another flowd process is at these Beads") from None
+                raise BeadsLockedError("another flowd process is at these Beads") from None
             time.sleep(LOOK_AGAIN_S)
 
 

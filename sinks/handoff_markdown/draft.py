@@ -4,35 +4,37 @@ import time
 from typing import NamedTuple
 
 from flowd.handoff.markdown.document import Document, Kind
-from flowd.handoff.markdown.render import Draft, as_purpose, carried_forward, one_line
+from flowd.handoff.markdown.render import HandoffDraft, as_purpose, carried_forward, one_line
 from flowd.model.facts import Trigger
 from flowd.model.session import SessionState, latest_activity
 from flowd.store.journal import Journal
-from flowd.store.user_fields import Said, words_of
+from flowd.store.user_fields import UserFields, user_fields
 from flowd.workspace.git import commits_between, head_commit, read_branch
 
 COMMITS_SHOWN = 10
 FILES_SHOWN = 12
-MOST_CARRIED = 15
+MAX_CARRIED = 15
 UNREFLECTED = "Written by flowd without the session's own closing words: check it against the files"
 
 
-class Previous(NamedTuple):
+class PreviousHandoff(NamedTuple):
     """The handoff before this one."""
 
     name: str
     document: Document
 
 
-def words_for(journal: Journal, state: SessionState) -> Said:
+def words_for(journal: Journal, state: SessionState) -> UserFields:
     """Return a person's words about the project, without the ``now`` that work has since gone past."""
-    said, said_at = words_of(journal, state.project)
+    said, said_at = user_fields(journal, state.project)
     if said_at < latest_activity(state):
         said.pop("now", None)
     return said
 
 
-def automatic_draft(state: SessionState, trigger: Trigger, said: Said, previous: Previous | None) -> Draft:
+def automatic_draft(
+    state: SessionState, trigger: Trigger, said: UserFields, previous: PreviousHandoff | None
+) -> HandoffDraft:
     """Return the handoff that flowd writes by itself, of the state as it last was."""
     draft = session_draft(state, trigger, said, previous, until=latest_activity(state))
     if previous is None:
@@ -43,7 +45,7 @@ def automatic_draft(state: SessionState, trigger: Trigger, said: Said, previous:
     return draft._replace(is_auto=True, gotchas=(*draft.gotchas, UNREFLECTED, follows))
 
 
-def _with_own_words(draft: Draft, own: Document) -> Draft:
+def _with_own_words(draft: HandoffDraft, own: Document) -> HandoffDraft:
     """Return *draft* with all that the session itself had written before, so that none of it is hidden."""
 
     def joined(kind: Kind, entries: tuple[str, ...]) -> tuple[str, ...]:
@@ -59,13 +61,17 @@ def _with_own_words(draft: Draft, own: Document) -> Draft:
 
 
 def session_draft(
-    state: SessionState, trigger: Trigger, said: Said, previous: Previous | None, until: float = 0.0
-) -> Draft:
+    state: SessionState,
+    trigger: Trigger,
+    said: UserFields,
+    previous: PreviousHandoff | None,
+    until: float = 0.0,
+) -> HandoffDraft:
     """Return a handoff of *state*, a person's words first, carrying on what *previous* left open."""
     until = until or time.time()
     done = _done(state, said, until)
     before = previous.document.open_items if previous else []
-    return Draft(
+    return HandoffDraft(
         session_id=state.session_id,
         purpose=as_purpose(
             _text(said, "goal") or state.goal or state.title or _text(said, "now") or state.now
@@ -76,7 +82,7 @@ def session_draft(
         branch=state.branch or read_branch(state.project),
         commit=head_commit(state.project),
         done=done,
-        next=(*state.next, *carried_forward(before, state.next, done, MOST_CARRIED)),
+        next=(*state.next, *carried_forward(before, state.next, done, MAX_CARRIED)),
         gotchas=state.learnings,
         risks=(
             *(f"Blocked: {text}" for text in state.blockers),
@@ -86,7 +92,7 @@ def session_draft(
     )
 
 
-def _done(state: SessionState, said: Said, until: float) -> tuple[str, ...]:
+def _done(state: SessionState, said: UserFields, until: float) -> tuple[str, ...]:
     commits = commits_between(state.project, state.started_at or until, until, COMMITS_SHOWN)
     outcome, now = _text(said, "outcome") or state.outcome, _text(said, "now") or state.now
     lines = [
@@ -101,7 +107,7 @@ def _done(state: SessionState, said: Said, until: float) -> tuple[str, ...]:
     return tuple(map(one_line, lines))
 
 
-def _reflection(state: SessionState, said: Said) -> tuple[str, ...]:
+def _reflection(state: SessionState, said: UserFields) -> tuple[str, ...]:
     hypothesis = _text(said, "hypothesis") or state.hypothesis
     return (
         *(f"Decided: {text}" for text in state.decisions),
@@ -109,6 +115,6 @@ def _reflection(state: SessionState, said: Said) -> tuple[str, ...]:
     )
 
 
-def _text(said: Said, field: str) -> str:
+def _text(said: UserFields, field: str) -> str:
     value = said.get(field)
     return value if isinstance(value, str) else ""

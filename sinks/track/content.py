@@ -24,7 +24,7 @@ _SAID = (
 )
 
 
-class Progress(NamedTuple):
+class TrackProgress(NamedTuple):
     """How far the track is, by Beads or by its plan."""
 
     done: int = 0
@@ -37,7 +37,7 @@ class Progress(NamedTuple):
         return percent(self.done, self.total)
 
 
-class Scanned(NamedTuple):
+class RedactedState(NamedTuple):
     """A state without secrets, and how many were hidden."""
 
     state: SessionState
@@ -54,7 +54,7 @@ def with_steps_left(state: SessionState, track: Track, at: float) -> SessionStat
     return msgspec.structs.replace(state, next=tuple(own))
 
 
-def without_secrets(state: SessionState, patterns: tuple[str, ...]) -> Scanned:
+def without_secrets(state: SessionState, patterns: tuple[str, ...]) -> RedactedState:
     """Return *state* with every secret hidden, those of the project's own *patterns* too."""
     extra = Redactor(patterns) if patterns else None
     hidden = 0
@@ -66,7 +66,7 @@ def without_secrets(state: SessionState, patterns: tuple[str, ...]) -> Scanned:
         return clean
 
     fields = {name: _mapped(getattr(state, name), scan) for name in _SAID}
-    return Scanned(msgspec.structs.replace(state, **fields), hidden)
+    return RedactedState(msgspec.structs.replace(state, **fields), hidden)
 
 
 def _mapped(value: Any, scan: Callable[[str], str]) -> Any:
@@ -80,7 +80,7 @@ def handoff_of(
     *,
     author: str,
     gates: Gates,
-    progress: Progress,
+    progress: TrackProgress,
     workers: Workers,
 ) -> TrackHandoff:
     """Return the handoff that tells *checkpoint*, whose state holds no secret, in the course of *track*."""
@@ -102,7 +102,7 @@ def handoff_of(
     )
 
 
-def _context(state: SessionState, progress: Progress, workers: Workers) -> tuple[str, ...]:
+def _context(state: SessionState, progress: TrackProgress, workers: Workers) -> tuple[str, ...]:
     told = {
         "": state.goal or state.title or state.now,
         "Now: ": state.now if state.goal or state.title else "",
@@ -116,7 +116,7 @@ def _context(state: SessionState, progress: Progress, workers: Workers) -> tuple
     return (*lines, *(f"Worker: {text}" for text in workers.told))
 
 
-def _told_progress(progress: Progress) -> str:
+def _told_progress(progress: TrackProgress) -> str:
     if not progress.total:
         return ""
     phase = f", in {progress.phase.title}" if progress.phase and progress.phase.title else ""
@@ -134,6 +134,6 @@ def _changes(state: SessionState, at: float) -> tuple[str, ...]:
     )
 
 
-def _in_plan(progress: Progress) -> list[str]:
+def _in_plan(progress: TrackProgress) -> list[str]:
     phase = progress.phase
     return [_GO_ON + phase.title] if phase and phase.title and not phase.is_closed else []

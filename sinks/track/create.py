@@ -19,15 +19,15 @@ from flowd.sinks.agent_mail.sink import checkpoint_mail
 from flowd.sinks.beads.bd import is_issue_id
 from flowd.sinks.beads.checkpoint_note import checkpoint_note
 from flowd.sinks.idle_timer import touch_marker
-from flowd.sinks.track.content import Progress, handoff_of, with_steps_left, without_secrets
-from flowd.sinks.track.couriers import Couriers, Told, closed_of_epic
+from flowd.sinks.track.content import TrackProgress, handoff_of, with_steps_left, without_secrets
+from flowd.sinks.track.couriers import DeliveryResult, TrackDelivery, closed_of_epic
 from flowd.system.errors import FlowdError
 
 DONE, SKIPPED, FAILED, CANCELLED = "done", "skipped", "failed", "cancelled"
 Decide = Callable[[Workers], bool]
 
 
-class Step(NamedTuple):
+class CreationStep(NamedTuple):
     """One step: how it ended, and what is to be said about it."""
 
     name: str
@@ -35,14 +35,14 @@ class Step(NamedTuple):
     said: str = ""
 
 
-class Created(NamedTuple):
+class CreationResult(NamedTuple):
     """What came of it; ``path`` is relative to the project, empty where no file was written."""
 
     track: str
     path: str
     section: int
-    progress: Progress
-    steps: tuple[Step, ...]
+    progress: TrackProgress
+    steps: tuple[CreationStep, ...]
 
     @property
     def is_cancelled(self) -> bool:
@@ -50,7 +50,7 @@ class Created(NamedTuple):
         return any(step.outcome == CANCELLED for step in self.steps)
 
     @property
-    def failures(self) -> list[Step]:
+    def failures(self) -> list[CreationStep]:
         """The steps that went wrong."""
         return [step for step in self.steps if step.outcome == FAILED]
 
@@ -64,7 +64,7 @@ class Creation:
         checkpoint: Checkpointed,
         at: float,
         settings: Settings,
-        couriers: Couriers,
+        couriers: TrackDelivery,
         *,
         decide: Decide = lambda _: True,
         author: str = "agent",
@@ -80,22 +80,22 @@ class Creation:
         self._track = Track(project, "general")
         self._workers = Workers()
         self._metadata = Metadata("", "", Gates(), HandoffSection())
-        self._progress = Progress()
+        self._progress = TrackProgress()
         self._handoff = TrackHandoff(at, checkpoint.trigger, self._track.name)
         self._file = ""
         self._section = 0
 
-    def run(self) -> Created:
+    def run(self) -> CreationResult:
         """Do the steps; only a cancelled parallel check keeps the rest from being done."""
-        steps: list[Step] = []
+        steps: list[CreationStep] = []
         for name, action in self._actions():
             steps.append(self._step(name, action))
             if steps[-1].outcome == CANCELLED:
                 break
         path = os.path.join(CONDUCTOR, HANDOFFS, self._track.name, self._file) if self._file else ""
-        return Created(self._track.name, path, self._section, self._progress, tuple(steps))
+        return CreationResult(self._track.name, path, self._section, self._progress, tuple(steps))
 
-    def _actions(self) -> tuple[tuple[str, Callable[[], Told]], ...]:
+    def _actions(self) -> tuple[tuple[str, Callable[[], DeliveryResult]], ...]:
         return (
             ("context", self._find_context),
             ("parallel workers", self._check_workers),
@@ -109,38 +109,38 @@ class Creation:
             (".last_activity", self._touch),
         )
 
-    def _step(self, name: str, action: Callable[[], Told]) -> Step:
+    def _step(self, name: str, action: Callable[[], DeliveryResult]) -> CreationStep:
         try:
             outcome, said = action()
         except (FlowdError, OSError) as error:
-            return Step(name, FAILED, str(error))
-        return Step(name, outcome, said)
+            return CreationStep(name, FAILED, str(error))
+        return CreationStep(name, outcome, said)
 
-    def _find_context(self) -> Told:
+    def _find_context(self) -> DeliveryResult:
         self._track = choose_track(self._project, self._checkpoint.track)
         self._rules = read_rules(self._project)
-        return Told(DONE, "; ".join([self._track.name, *self._rules.warnings]))
+        return DeliveryResult(DONE, "; ".join([self._track.name, *self._rules.warnings]))
 
-    def _check_workers(self) -> Told:
+    def _check_workers(self) -> DeliveryResult:
         self._workers = read_workers(self._project, self._track.directory)
         said = "; ".join([self._workers.summary or "none", *self._workers.warnings])
         if self._workers.running and not self._decide(self._workers):
-            return Told(CANCELLED, f"running: {', '.join(self._workers.running)}")
-        return Told(DONE, said)
+            return DeliveryResult(CANCELLED, f"running: {', '.join(self._workers.running)}")
+        return DeliveryResult(DONE, said)
 
-    def _gather(self) -> Told:
+    def _gather(self) -> DeliveryResult:
         plan = self._track.plan()
         phase = plan.labels.get(self._checkpoint.epic) or plan.current
-        self._progress = Progress(plan.done, plan.total, phase)
+        self._progress = TrackProgress(plan.done, plan.total, phase)
         if self._track.is_general:
-            return Told(DONE, "no track")
+            return DeliveryResult(DONE, "no track")
         self._metadata = self._track.metadata()
         counted = closed_of_epic(self._project, self._metadata.epic, self._settings)
         if counted:
-            self._progress = Progress(*counted, phase)
-        return Told(DONE, f"{self._progress.percent} %")
+            self._progress = TrackProgress(*counted, phase)
+        return DeliveryResult(DONE, f"{self._progress.percent} %")
 
-    def _scan(self) -> Told:
+    def _scan(self) -> DeliveryResult:
         state = with_steps_left(self._checkpoint.state, self._track, self._at)
         scanned = without_secrets(state, self._rules.patterns)
         self._checkpoint = msgspec.structs.replace(self._checkpoint, state=scanned.state)
@@ -153,12 +153,12 @@ class Creation:
             progress=self._progress,
             workers=self._workers,
         )
-        return Told(DONE, f"{scanned.hidden} hidden" if scanned.hidden else "none")
+        return DeliveryResult(DONE, f"{scanned.hidden} hidden" if scanned.hidden else "none")
 
-    def _mail(self) -> Told:
+    def _mail(self) -> DeliveryResult:
         return self._couriers.mail(self._project, checkpoint_mail(self._checkpoint, self._about_track()))
 
-    def _note(self) -> Told:
+    def _note(self) -> DeliveryResult:
         note = checkpoint_note(self._checkpoint, self._at, self._about_track())
         if self._workers.workers:
             note = note._replace(parallel_state=self._workers.summary, workers=self._workers.told)
@@ -177,20 +177,20 @@ class Creation:
             phase=self._progress.phase.title if self._progress.phase else "",
         )
 
-    def _write(self) -> Told:
+    def _write(self) -> DeliveryResult:
         recorded = self._recorded()
         if recorded is not None and isinstance(recorded.file, str):
             self._file = recorded.file
-            return Told(SKIPPED, "written before")
+            return DeliveryResult(SKIPPED, "written before")
         text = render(self._handoff)
         self._file = write_document(self._project, self._track.handoffs, self._handoff, text)
-        return Told(DONE, self._file)
+        return DeliveryResult(DONE, self._file)
 
-    def _record(self) -> Told:
+    def _record(self) -> DeliveryResult:
         if self._track.is_general:
-            return Told(SKIPPED, "no track")
+            return DeliveryResult(SKIPPED, "no track")
         if self._checkpoint.trigger not in PRIORITIES:
-            return Told(SKIPPED, f"{self._checkpoint.trigger} is no trigger of the conductor")
+            return DeliveryResult(SKIPPED, f"{self._checkpoint.trigger} is no trigger of the conductor")
         entry = HistoryEntry(
             section=1,
             timestamp=timestamp_text(self._at),
@@ -202,18 +202,18 @@ class Creation:
             file=self._file or msgspec.UNSET,
         )
         self._section = add_to_history(self._project, self._track.directory, entry, self._progress.percent)
-        return Told(DONE, f"section {self._section}")
+        return DeliveryResult(DONE, f"section {self._section}")
 
-    def _list(self) -> Told:
+    def _list(self) -> DeliveryResult:
         if not self._file:
-            return Told(SKIPPED, "no file to name")
+            return DeliveryResult(SKIPPED, "no file to name")
         if add_to_index(self._project, self._track.handoffs, self._track.name, self._file):
-            return Told(DONE)
-        return Told(SKIPPED, "index.md has other columns and is left alone")
+            return DeliveryResult(DONE)
+        return DeliveryResult(SKIPPED, "index.md has other columns and is left alone")
 
-    def _touch(self) -> Told:
+    def _touch(self) -> DeliveryResult:
         touch_marker(self._project, self._at)
-        return Told(DONE)
+        return DeliveryResult(DONE)
 
     def _recorded(self) -> HistoryEntry | None:
         moment = (timestamp_text(self._at), self._checkpoint.trigger, self._checkpoint.epic or None)

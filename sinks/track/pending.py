@@ -11,15 +11,15 @@ from flowd.model.facts import Checkpointed, Fact
 
 # The triggers whose checkpoints become handoffs of a track without a command.
 TAKEN = frozenset({"design-end", "epic-start", "epic-end", "pre-finish", "idle"})
-MOST_AWAITED_S = 10.0
+MAX_AWAITED_S = 10.0
 
 
-def awaits_track(fact: Fact, settings: Settings) -> bool:
+def track_handoff_pending(fact: Fact, settings: Settings) -> bool:
     """Say whether the handoff of *fact* is about to be written; after a while nobody waits for it."""
     checkpoint = fact.body
     if not isinstance(checkpoint, Checkpointed) or checkpoint.trigger not in TAKEN:
         return False
-    if time.time() > fact.at + MOST_AWAITED_S or not settings.conductor.enabled:
+    if time.time() > fact.at + MAX_AWAITED_S or not settings.conductor.enabled:
         return False
     if not has_conductor(fact.project) or not read_rules(fact.project).allows(checkpoint.trigger):
         return False

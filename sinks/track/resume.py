@@ -9,10 +9,10 @@ from flowd.handoff.track.document import ReadHandoff
 from flowd.handoff.track.index import handoffs_in
 from flowd.handoff.track.metadata import set_active
 from flowd.handoff.track.tracks import Track
-from flowd.sinks.agent_mail.mailbox import Received
-from flowd.sinks.beads.bd import Issue
+from flowd.sinks.agent_mail.mailbox import ReceivedMail
+from flowd.sinks.beads.bd import BeadsIssue
 from flowd.sinks.idle_timer import touch_marker
-from flowd.sinks.track.content import Progress
+from flowd.sinks.track.content import TrackProgress
 from flowd.sinks.track.couriers import closed_of_epic, issue_of_epic, mailed_handoff
 from flowd.system.errors import FlowdError
 from flowd.system.times import age
@@ -21,19 +21,19 @@ from flowd.workspace.git import read_branch
 STALE_S = 7 * 86_400.0
 
 
-class Resumed(NamedTuple):
+class TrackSummary(NamedTuple):
     """What who takes the track up is told."""
 
     track: Track
     epic: str
-    mail: Received | None
+    mail: ReceivedMail | None
     handoff: ReadHandoff | None
-    issue: Issue | None
-    progress: Progress
+    issue: BeadsIssue | None
+    progress: TrackProgress
     warnings: tuple[str, ...]
 
 
-def resume_track(track: Track, settings: Settings) -> Resumed:
+def resume_track(track: Track, settings: Settings) -> TrackSummary:
     """Return what the track was left with, by mail, file and Beads; it counts as active from now on."""
     warnings: list[str] = []
     epic, progress = _progress(track, settings, warnings)
@@ -43,12 +43,12 @@ def resume_track(track: Track, settings: Settings) -> Resumed:
     issue = issue_of_epic(track.project, epic, settings)
     warnings += _drifted(track, handoff)
     _take_up(track, progress, warnings)
-    return Resumed(track, epic, mail, handoff, issue, progress, tuple(warnings))
+    return TrackSummary(track, epic, mail, handoff, issue, progress, tuple(warnings))
 
 
-def _progress(track: Track, settings: Settings, warnings: list[str]) -> tuple[str, Progress]:
+def _progress(track: Track, settings: Settings, warnings: list[str]) -> tuple[str, TrackProgress]:
     plan = track.plan()
-    by_plan = Progress(plan.done, plan.total, plan.current)
+    by_plan = TrackProgress(plan.done, plan.total, plan.current)
     if track.is_general:
         return "", by_plan
     try:
@@ -57,10 +57,10 @@ def _progress(track: Track, settings: Settings, warnings: list[str]) -> tuple[st
         warnings.append(str(error))
         return "", by_plan
     counted = closed_of_epic(track.project, epic, settings)
-    return epic, Progress(*counted, plan.current) if counted else by_plan
+    return epic, TrackProgress(*counted, plan.current) if counted else by_plan
 
 
-def _mailed(track: Track, settings: Settings, warnings: list[str]) -> Received | None:
+def _mailed(track: Track, settings: Settings, warnings: list[str]) -> ReceivedMail | None:
     try:
         return mailed_handoff(track.project, track.name, _last_epic(track), settings)
     except (FlowdError, OSError) as error:
@@ -89,7 +89,7 @@ def _drifted(track: Track, handoff: ReadHandoff | None) -> list[str]:
     return found
 
 
-def _take_up(track: Track, progress: Progress, warnings: list[str]) -> None:
+def _take_up(track: Track, progress: TrackProgress, warnings: list[str]) -> None:
     touch_marker(track.project, time.time())
     if track.is_general:
         return

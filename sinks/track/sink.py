@@ -21,9 +21,9 @@ from flowd.model.checkpoints import checkpoint_fact
 from flowd.model.facts import Checkpointed, Fact
 from flowd.model.session import latest_activity
 from flowd.sinks.beads.place import beads_place
-from flowd.sinks.protocol import NotNowError
-from flowd.sinks.track.couriers import SinksCarry
-from flowd.sinks.track.create import Created, Creation
+from flowd.sinks.protocol import RetryLaterError
+from flowd.sinks.track.couriers import DeferDelivery
+from flowd.sinks.track.create import Creation, CreationResult
 from flowd.sinks.track.pending import TAKEN
 from flowd.store.database import Database
 from flowd.store.journal import Journal
@@ -37,12 +37,12 @@ from flowd.system.times import to_seconds
 FRESH_S = 86_400.0
 
 
-class TrackHandoffs:
+class TrackSink:
     """Writes what a command of the conductor or a person has not written already."""
 
     name = "track"
     debounce_s = 0.5
-    is_prompt = False
+    low_latency = False
 
     def __init__(self, database: Database, settings: LiveSettings) -> None:
         self._journal = Journal(database)
@@ -94,7 +94,9 @@ class TrackHandoffs:
         settings = self._settings.current
         self._wait_for_workers(track, at)
         checkpoint = msgspec.structs.replace(checkpoint, track=track.name)
-        created = Creation(track.project, checkpoint, at, settings, SinksCarry(), decide=self._goes_on).run()
+        created = Creation(
+            track.project, checkpoint, at, settings, DeferDelivery(), decide=self._goes_on
+        ).run()
         self._tell(track, checkpoint.trigger, created)
 
     def _wait_for_workers(self, track: Track, at: float) -> None:
@@ -103,12 +105,12 @@ class TrackHandoffs:
             return
         running = read_workers(track.project, track.directory).running
         if running:
-            raise NotNowError(f"{track.name}: waits for {', '.join(running)}")
+            raise RetryLaterError(f"{track.name}: waits for {', '.join(running)}")
 
     def _goes_on(self, _: Workers) -> bool:
         return self._settings.current.conductor.parallel != "cancel"
 
-    def _tell(self, track: Track, trigger: str, created: Created) -> None:
+    def _tell(self, track: Track, trigger: str, created: CreationResult) -> None:
         where = f"{Path(track.project).name}/{track.name}"
         if created.failures:
             steps = "; ".join(f"{step.name}: {step.said}" for step in created.failures)

@@ -3,11 +3,11 @@
 import msgspec
 
 from flowd.handoff.task_context import SIZES, TaskContext, render_learned, render_within
-from flowd.model.block import Block, Gotcha, Task
+from flowd.model.block import Gotcha, HandoffBlock, TaskRef
 from flowd.store.database import Database
 from flowd.store.knowledge.graph import task_key
 
-MOST_LEARNED = 5
+MAX_LEARNED = 5
 
 _LATEST = """
 select b.task_id, b.task_name, b.task_key, b.body,
@@ -86,7 +86,7 @@ def contexts_before(
 
 
 def learned_gotchas(
-    database: Database, project: str, *, most: int = MOST_LEARNED, any_source: bool = True
+    database: Database, project: str, *, most: int = MAX_LEARNED, any_source: bool = True
 ) -> list[Gotcha]:
     """Return the severe gotchas of *project*, pinned ones first, then the newest; *any_source* as above."""
     values = {"project": project, "most": most, "any_source": any_source}
@@ -140,5 +140,5 @@ def files_of(database: Database, project: str, task: str) -> list[MappedFile]:
 
 def _context(task_id: str, task_name: str, key: str, body: str) -> TaskContext:
     # A task's own number is shown as its file writes it; one without a number by its name in the graph.
-    task = Task(id=task_id.removeprefix("task-") or key.removeprefix("task-"), name=task_name)
-    return TaskContext(task, msgspec.json.decode(body, type=Block))
+    task = TaskRef(id=task_id.removeprefix("task-") or key.removeprefix("task-"), name=task_name)
+    return TaskContext(task, msgspec.json.decode(body, type=HandoffBlock))

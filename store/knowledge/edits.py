@@ -5,7 +5,7 @@ import time
 
 import msgspec
 
-from flowd.model.block import Block
+from flowd.model.block import HandoffBlock
 from flowd.store.database import Database
 from flowd.store.knowledge.effects import without
 from flowd.store.knowledge.graph import Node
@@ -39,7 +39,7 @@ def _cut_from_blocks(connection: sqlite3.Connection, node: Node) -> None:
         (node.project, node.id),
     ).fetchall()
     for number, body in rows:
-        block = without(msgspec.json.decode(body, type=Block), {node.id})
+        block = without(msgspec.json.decode(body, type=HandoffBlock), {node.id})
         connection.execute(
             "update flow_blocks set body = ? where number = ?", (msgspec.json.encode(block).decode(), number)
         )

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator
 
 import msgspec
 
-from flowd.model.block import Block, Blocker, Gotcha, Pattern, Task, stable_id
+from flowd.model.block import Blocker, Gotcha, HandoffBlock, Pattern, TaskRef, stable_id
 from flowd.store.knowledge.graph import (
     BLOCK_WEIGHT,
     HEARSAY_WEIGHT,
@@ -38,7 +38,12 @@ where project = ? and task_key = ? and state = 'active' and id not in (select va
 
 
 def apply_block(
-    connection: sqlite3.Connection, block: Block, task: Task, key: str, source: str, place: Provenance
+    connection: sqlite3.Connection,
+    block: HandoffBlock,
+    task: TaskRef,
+    key: str,
+    source: str,
+    place: Provenance,
 ) -> None:
     """Do what the specification's orchestrator does after an agent completes."""
     mentions = list(_mentions(block, task, key, source, place))
@@ -48,7 +53,7 @@ def apply_block(
     _keep_blockers(connection, block.blockers, key, place)
 
 
-def without(block: Block, node_ids: Collection[str]) -> Block:
+def without(block: HandoffBlock, node_ids: Collection[str]) -> HandoffBlock:
     """Return *block* without the patterns and gotchas that have *node_ids* in the graph."""
     patterns = [
         each for each in block.patterns_discovered if stable_id("pattern", each.pattern) not in node_ids
@@ -57,7 +62,9 @@ def without(block: Block, node_ids: Collection[str]) -> Block:
     return msgspec.structs.replace(block, patterns_discovered=tuple(patterns), gotchas=tuple(gotchas))
 
 
-def _mentions(block: Block, task: Task, key: str, source: str, place: Provenance) -> Iterator[Mention]:
+def _mentions(
+    block: HandoffBlock, task: TaskRef, key: str, source: str, place: Provenance
+) -> Iterator[Mention]:
     def mention(node: str, kind: NodeType, summary: str) -> Mention:
         return Mention(
             source=source, node=node, type=kind, summary=summary, provenance=place, weight=BLOCK_WEIGHT
@@ -71,11 +78,11 @@ def _mentions(block: Block, task: Task, key: str, source: str, place: Provenance
     for gotcha in block.gotchas:
         yield _of_gotcha(mention(stable_id("gotcha", gotcha.issue), "gotcha", gotcha.issue), gotcha)
     for name in _blocked(block):
-        named = mention(task_key(name), "task", task_title(Task(id=name), task_key(name)))
+        named = mention(task_key(name), "task", task_title(TaskRef(id=name), task_key(name)))
         yield msgspec.structs.replace(named, weight=HEARSAY_WEIGHT)
 
 
-def task_title(task: Task, key: str) -> str:
+def task_title(task: TaskRef, key: str) -> str:
     """Return how a task is called in text."""
     number = task.id.removeprefix("task-")
     title = f"Task {number}" if number else key
@@ -102,7 +109,7 @@ def _given(author_id: str, mention: Mention) -> str:
     return "" if author_id == mention.node else author_id
 
 
-def _blocked(block: Block) -> list[str]:
+def _blocked(block: HandoffBlock) -> list[str]:
     return list(dict.fromkeys(task for blocker in block.blockers for task in blocker.blocking_tasks))
 
 
@@ -120,7 +127,7 @@ def _edges(mentions: list[Mention], key: str, project: str) -> list[Edge]:
 
 
 def _map_files(
-    connection: sqlite3.Connection, block: Block, key: str, source: str, place: Provenance
+    connection: sqlite3.Connection, block: HandoffBlock, key: str, source: str, place: Provenance
 ) -> None:
     files = [(file.path, file.lines, file.purpose) for file in block.files_created]
     files += [(file.path, file.lines, file.description) for file in block.files_modified]

@@ -82,7 +82,7 @@ def task_key(task_id: str) -> str:
 
 
 # An older SQLite takes no more.
-MOST_VALUES = 999
+MAX_VALUES = 999
 # Up to here each number of rows has a statement of its own.
 ROWS_IN_ONE = 16
 
@@ -95,7 +95,7 @@ def write_rows(connection: sqlite3.Connection, statement: str, rows: Sequence[tu
     """
     done = 0
     while done < len(rows):
-        size = _size(len(rows) - done, MOST_VALUES // len(rows[0]))
+        size = _size(len(rows) - done, MAX_VALUES // len(rows[0]))
         values = [value for row in rows[done : done + size] for value in row]
         connection.execute(_with_rows(statement, size, len(rows[0])), values)
         done += size

@@ -10,7 +10,7 @@ import msgspec
 from flowd.model.block import digest
 from flowd.store.knowledge.graph import Edge, Mention, write_rows
 
-MOST_TAGS = 24
+MAX_TAGS = 24
 
 _NODES = """
 insert into flow_nodes (project, id, type, summary, detail, tags, file, severity, status, given_id, weight,
@@ -43,7 +43,7 @@ class NodeKey(NamedTuple):
     node: str
 
 
-class Wording(NamedTuple):
+class NodeWording(NamedTuple):
     """What one source says of a node; the greatest is the one that counts."""
 
     weight: float
@@ -59,19 +59,19 @@ class Wording(NamedTuple):
     given_id: str
 
 
-Said = dict[NodeKey, dict[str, Wording]]
+Said = dict[NodeKey, dict[str, NodeWording]]
 
 
 def said_of(connection: sqlite3.Connection, nodes: Iterable[NodeKey]) -> Said:
     """Return all wordings of each of *nodes* by their sources, without any for one that nobody mentions."""
     said: Said = {node: {} for node in nodes}
     for row in connection.execute(_WORDINGS, (_encode(list(said)).decode(),)):
-        wording = Wording._make(row[2:])
+        wording = NodeWording._make(row[2:])
         said[row[:2]][wording.source] = wording
     return said
 
 
-def settle(connection: sqlite3.Connection, said: Mapping[NodeKey, Mapping[str, Wording]]) -> None:
+def settle(connection: sqlite3.Connection, said: Mapping[NodeKey, Mapping[str, NodeWording]]) -> None:
     """Make each node what is *said* of it; one without a word goes, unless a person pinned it."""
     gone = [key for key, wordings in said.items() if not wordings]
     if gone:
@@ -92,10 +92,10 @@ def facets(project: str = "", kind: str = "", severity: str = "", tags: tuple[st
     return " ".join(word for word in words if word)
 
 
-def _settled(key: NodeKey, wordings: list[Wording]) -> tuple[Any, ...]:
+def _settled(key: NodeKey, wordings: list[NodeWording]) -> tuple[Any, ...]:
     wordings.sort(reverse=True)
     best = wordings[0]
-    tags = tuple(dict.fromkeys(" ".join([wording.tags for wording in wordings]).split()))[:MOST_TAGS]
+    tags = tuple(dict.fromkeys(" ".join([wording.tags for wording in wordings]).split()))[:MAX_TAGS]
     times = [wording.at for wording in wordings]
     return (
         *(*key, best.type, best.summary, best.detail, " ".join(tags), best.location, best.severity),
@@ -151,8 +151,8 @@ def _key(mention: Mention) -> NodeKey:
     return NodeKey(mention.provenance.project, mention.node)
 
 
-def _wording(said: Mention) -> Wording:
-    return Wording(
+def _wording(said: Mention) -> NodeWording:
+    return NodeWording(
         *(said.weight, said.provenance.at, said.source, said.type, said.summary, said.detail),
         *(" ".join(said.tags), said.location, said.severity, said.status, said.given_id),
     )

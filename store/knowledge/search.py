@@ -9,7 +9,7 @@ from flowd.store.knowledge.graph import Edge, Node, NodeType, Provenance
 from flowd.store.knowledge.nodes import facets
 
 # Ranking looks at the newest matches only: a word that half the graph contains stays cheap.
-MOST_RANKED = 1000
+MAX_RANKED = 1000
 
 _COLUMNS = (
     "n.project, n.id, n.type, n.summary, n.detail, n.tags, n.file, n.severity, n.status, n.given_id, "
@@ -18,7 +18,7 @@ _COLUMNS = (
 _RANKED = f"""
 with hits as (
     select rowid as number, bm25(flow_nodes_fts, 4.0, 2.0, 4.0, 1.0, 0.0) as score
-    from flow_nodes_fts where flow_nodes_fts match :match order by rowid desc limit {MOST_RANKED}
+    from flow_nodes_fts where flow_nodes_fts match :match order by rowid desc limit {MAX_RANKED}
 )
 select {_COLUMNS} from hits join flow_nodes n on n.number = hits.number
 where (:type = '' or n.type = :type) and (:project = '' or n.project = :project)
@@ -28,7 +28,7 @@ order by n.pinned desc, hits.score * (0.5 + n.weight), n.seen_at desc limit :mos
 _WORD = re.compile(r"\w+")
 
 
-class Query(NamedTuple):
+class NodeQuery(NamedTuple):
     """What to look for: words, all of which should occur, and what kind of node."""
 
     words: str = ""
@@ -39,7 +39,7 @@ class Query(NamedTuple):
     most: int = 20
 
 
-class Told(NamedTuple):
+class MentionRow(NamedTuple):
     """One source's mention of a node."""
 
     summary: str
@@ -47,15 +47,15 @@ class Told(NamedTuple):
     provenance: Provenance
 
 
-class Known(NamedTuple):
+class NodeDetails(NamedTuple):
     """A node with who mentioned it and what it hangs together with."""
 
     node: Node
-    told: list[Told]
+    told: list[MentionRow]
     edges: list[Edge]
 
 
-def search(database: Database, query: Query) -> list[Node]:
+def search(database: Database, query: NodeQuery) -> list[Node]:
     """Return the nodes that hold all words of *query*, else any, best first."""
     with database.reading() as connection:
         return _matching(connection, query, " AND ") or _matching(connection, query, " OR ")
@@ -72,7 +72,7 @@ def find_nodes(database: Database, node_id: str, project: str = "") -> list[Node
     return [node_of(row) for row in rows]
 
 
-def known_of(database: Database, node: Node) -> Known:
+def known_of(database: Database, node: Node) -> NodeDetails:
     """Return *node* with its mentions, newest first, and its edges."""
     with database.reading() as connection:
         mentions = connection.execute(
@@ -80,7 +80,7 @@ def known_of(database: Database, node: Node) -> Known:
             "where project = ? and node = ? order by at desc",
             (node.project, node.id),
         ).fetchall()
-        return Known(node, [_told(node.project, row) for row in mentions], _edges_of(connection, node))
+        return NodeDetails(node, [_told(node.project, row) for row in mentions], _edges_of(connection, node))
 
 
 def tasks_of(database: Database, nodes: list[Node]) -> dict[tuple[str, str], list[str]]:
@@ -130,7 +130,7 @@ def nodes_in(connection: sqlite3.Connection, project: str, kind: NodeType | None
     return [node_of(row) for row in rows]
 
 
-def _matching(connection: sqlite3.Connection, query: Query, joint: str) -> list[Node]:
+def _matching(connection: sqlite3.Connection, query: NodeQuery, joint: str) -> list[Node]:
     match = _match(query, joint)
     values = {
         "match": match,
@@ -148,7 +148,7 @@ def _matching(connection: sqlite3.Connection, query: Query, joint: str) -> list[
     return [node_of(row) for row in rows]
 
 
-def _match(query: Query, joint: str) -> str:
+def _match(query: NodeQuery, joint: str) -> str:
     """Return *query* in FTS5's language; a word also finds the words it begins."""
     # One letter begins too many words to be worth asking for them.
     words = joint.join(f'"{word}"{"*" * (len(word) > 1)}' for word in _WORD.findall(query.words))
@@ -158,10 +158,10 @@ def _match(query: Query, joint: str) -> str:
     return " AND ".join(said + kinds)
 
 
-def _told(project: str, row: tuple[Any, ...]) -> Told:
+def _told(project: str, row: tuple[Any, ...]) -> MentionRow:
     summary, source, session_id, record, file, line, at = row
     place = Provenance(project=project, session_id=session_id, record=record, file=file, line=line, at=at)
-    return Told(summary, source, place)
+    return MentionRow(summary, source, place)
 
 
 def _edges_of(connection: sqlite3.Connection, node: Node) -> list[Edge]:

@@ -17,7 +17,7 @@ from flowd.store.knowledge.search import nodes_in
 from flowd.system.errors import FlowdError
 
 VERSION = 1
-LONGEST_SUMMARY = 100
+MAX_SUMMARY_CHARACTERS = 100
 _SHAPES = {"task": ("[", "]"), "pattern": ("(", ")"), "gotcha": ("{{", "}}")}
 _DOT_SHAPES = {"task": "box", "pattern": "ellipse", "gotcha": "hexagon"}
 
@@ -114,12 +114,12 @@ def as_mermaid(graph: Graph) -> str:
 
 
 def _graph_node(node: Node, connections: list[str]) -> GraphNode:
-    is_long = len(node.summary) > LONGEST_SUMMARY
+    is_long = len(node.summary) > MAX_SUMMARY_CHARACTERS
     return GraphNode(
         id=node.id,
         type=node.type,
         tags=list(node.tags),
-        summary=node.summary[: LONGEST_SUMMARY - 1] + "…" if is_long else node.summary,
+        summary=node.summary[: MAX_SUMMARY_CHARACTERS - 1] + "…" if is_long else node.summary,
         file=None if node.type == "gotcha" or not node.file else node.file,
         created=time.strftime("%Y-%m-%d", time.gmtime(node.created_at)),
         connections=connections,
@@ -149,7 +149,11 @@ def _named_edges(graph: Graph, names: dict[tuple[str, str], str]) -> list[tuple[
 
 
 def _label(node: Node) -> str:
-    text = node.summary if len(node.summary) <= LONGEST_SUMMARY else node.summary[: LONGEST_SUMMARY - 1] + "…"
+    text = (
+        node.summary
+        if len(node.summary) <= MAX_SUMMARY_CHARACTERS
+        else node.summary[: MAX_SUMMARY_CHARACTERS - 1] + "…"
+    )
     return text if node.type == "task" else f"{node.type}: {text}"
 
 

@@ -13,7 +13,7 @@ CLIENTS: tuple[Client, ...] = ("chat", "code")
 ENTRY_TYPES: tuple[EntryType, ...] = ("context", "task", "progress", "question", "decision", "done")
 
 
-class Handoff(msgspec.Struct, frozen=True):
+class ThreadRecord(msgspec.Struct, frozen=True):
     """One working session that spans both clients."""
 
     id: str
@@ -30,7 +30,7 @@ class Handoff(msgspec.Struct, frozen=True):
         return self.chat_last_seen if client == "chat" else self.code_last_seen
 
 
-class Entry(msgspec.Struct, frozen=True):
+class ThreadEntry(msgspec.Struct, frozen=True):
     """One message of a handoff; ``seq`` rises over all handoffs and is never used again."""
 
     seq: int
@@ -41,33 +41,33 @@ class Entry(msgspec.Struct, frozen=True):
     created_at: str | None
 
 
-class Created(msgspec.Struct, frozen=True, omit_defaults=True):
+class ThreadCreated(msgspec.Struct, frozen=True, omit_defaults=True):
     """A new handoff and its first entry. ``redacted`` names the kinds of secrets left out."""
 
-    handoff: Handoff
-    entries: tuple[Entry, ...]
+    handoff: ThreadRecord
+    entries: tuple[ThreadEntry, ...]
     redacted: tuple[str, ...] = ()
 
 
-class Retrieved(msgspec.Struct, frozen=True):
+class ThreadRetrieved(msgspec.Struct, frozen=True):
     """A handoff with all its entries, and those that the asking client has not seen."""
 
-    handoff: Handoff
-    entries: tuple[Entry, ...]
-    new_entries: tuple[Entry, ...]
+    handoff: ThreadRecord
+    entries: tuple[ThreadEntry, ...]
+    new_entries: tuple[ThreadEntry, ...]
     new_count: int
 
 
-class Added(msgspec.Struct, frozen=True, omit_defaults=True):
+class EntryAdded(msgspec.Struct, frozen=True, omit_defaults=True):
     """A new entry, and what the other side had written that the writer's cursor passed over."""
 
-    handoff: Handoff
-    entry: Entry
-    missed_entries: tuple[Entry, ...]
+    handoff: ThreadRecord
+    entry: ThreadEntry
+    missed_entries: tuple[ThreadEntry, ...]
     redacted: tuple[str, ...] = ()
 
 
-class Marked(msgspec.Struct, frozen=True):
+class ThreadMarked(msgspec.Struct, frozen=True):
     """Where the client's cursor stands now."""
 
     marked_read: bool
@@ -75,7 +75,7 @@ class Marked(msgspec.Struct, frozen=True):
     last_seen: int
 
 
-class Closed(msgspec.Struct, frozen=True):
+class ThreadClosed(msgspec.Struct, frozen=True):
     """The handoff is completed and its entries are gone."""
 
     closed: bool
@@ -83,7 +83,7 @@ class Closed(msgspec.Struct, frozen=True):
     title: str
 
 
-class Counts(msgspec.Struct, frozen=True):
+class ThreadCounts(msgspec.Struct, frozen=True):
     """What status may tell of the threads: numbers, never contents."""
 
     active: int
@@ -124,7 +124,7 @@ def check_text(name: str, text: str, limit_bytes: int) -> None:
         )
 
 
-class Wording:
+class ThreadText:
     """The texts of one write: checked, redacted, and the kinds of what was left out remembered."""
 
     def __init__(self, redactor: Redactor) -> None:

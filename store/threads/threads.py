@@ -16,18 +16,18 @@ from flowd.store.threads.records import (
     ENTRY_LIMIT_BYTES,
     ENTRY_TYPES,
     LABEL_LIMIT_BYTES,
-    Added,
     Client,
-    Closed,
-    Counts,
-    Created,
-    Entry,
+    EntryAdded,
     EntryType,
-    Handoff,
-    Marked,
-    Retrieved,
+    ThreadClosed,
+    ThreadCounts,
+    ThreadCreated,
+    ThreadEntry,
     ThreadError,
-    Wording,
+    ThreadMarked,
+    ThreadRecord,
+    ThreadRetrieved,
+    ThreadText,
     check_text,
     one_of,
 )
@@ -77,10 +77,10 @@ class Threads:
         self.database = database
         self._redactor = redactor or Redactor()
 
-    def create(self, *, title: str, content: str, client: str, project: str | None = None) -> Created:
+    def create(self, *, title: str, content: str, client: str, project: str | None = None) -> ThreadCreated:
         """Open a handoff whose first entry is *content*, seen by its writer."""
         writer = one_of("as_client", client, CLIENTS)
-        words = Wording(self._redactor)
+        words = ThreadText(self._redactor)
         title = words.checked("title", title, LABEL_LIMIT_BYTES)
         project = project and words.checked("project", project, LABEL_LIMIT_BYTES)
         content = words.checked("content", content, ENTRY_LIMIT_BYTES)
@@ -89,22 +89,22 @@ class Threads:
             connection.execute(_CREATE, (handoff_id, title, project))
             entry = _append(connection, handoff_id, writer, "context", content)
             handoff = _handoff(connection, handoff_id)
-        return Created(handoff=handoff, entries=(entry,), redacted=words.redacted)
+        return ThreadCreated(handoff=handoff, entries=(entry,), redacted=words.redacted)
 
-    def get(self, *, handoff_id: str, client: str) -> Retrieved:
+    def get(self, *, handoff_id: str, client: str) -> ThreadRetrieved:
         """Return the handoff with all its entries; no cursor moves."""
         reader = one_of("as_client", client, CLIENTS)
         with thread_turns.reading(self.database) as connection:
             handoff = _handoff(connection, handoff_id)
             entries = _entries(connection, handoff_id, after=0)
         unseen = tuple(entry for entry in entries if entry.seq > handoff.last_seen(reader))
-        return Retrieved(handoff=handoff, entries=entries, new_entries=unseen, new_count=len(unseen))
+        return ThreadRetrieved(handoff=handoff, entries=entries, new_entries=unseen, new_count=len(unseen))
 
-    def add(self, *, handoff_id: str, entry_type: str, content: str, client: str) -> Added:
+    def add(self, *, handoff_id: str, entry_type: str, content: str, client: str) -> EntryAdded:
         """Append an entry, and return with it what the other side wrote that its writer had not seen."""
         writer = one_of("as_client", client, CLIENTS)
         kind = one_of("type", entry_type, ENTRY_TYPES)
-        words = Wording(self._redactor)
+        words = ThreadText(self._redactor)
         content = words.checked("content", content, ENTRY_LIMIT_BYTES)
         with thread_turns.writing(self.database) as connection:
             before = _active(connection, handoff_id)
@@ -112,30 +112,30 @@ class Threads:
             entry = _append(connection, handoff_id, writer, kind, content)
             handoff = _handoff(connection, handoff_id)
         missed = tuple(other for other in unseen if other.from_client != writer)
-        return Added(handoff=handoff, entry=entry, missed_entries=missed, redacted=words.redacted)
+        return EntryAdded(handoff=handoff, entry=entry, missed_entries=missed, redacted=words.redacted)
 
-    def mark_read(self, *, handoff_id: str, client: str) -> Marked:
+    def mark_read(self, *, handoff_id: str, client: str) -> ThreadMarked:
         """Move the client's cursor to the latest entry."""
         reader = one_of("as_client", client, CLIENTS)
         with thread_turns.writing(self.database) as connection:
             _handoff(connection, handoff_id)
             (latest,) = connection.execute(_LATEST, (handoff_id,)).fetchone()
             connection.execute(_SET_CURSOR[reader], (latest, handoff_id))
-        return Marked(marked_read=True, client=reader, last_seen=latest)
+        return ThreadMarked(marked_read=True, client=reader, last_seen=latest)
 
-    def close(self, *, handoff_id: str) -> Closed:
+    def close(self, *, handoff_id: str) -> ThreadClosed:
         """Delete the entries and complete the handoff; its row stays. A second time changes nothing."""
         with thread_turns.writing(self.database) as connection:
             handoff = _handoff(connection, handoff_id)
             connection.execute("delete from handoff_entries where handoff_id = ?", (handoff_id,))
             connection.execute(_COMPLETE, (handoff_id,))
-        return Closed(closed=True, id=handoff.id, title=handoff.title)
+        return ThreadClosed(closed=True, id=handoff.id, title=handoff.title)
 
 
-def counts(database: Database) -> Counts:
+def counts(database: Database) -> ThreadCounts:
     """Return how many threads are active and how much each client has not seen; never wait long for it."""
     with thread_turns.reading(database, patience_s=0) as connection:
-        return Counts(*connection.execute(_COUNTS).fetchone())
+        return ThreadCounts(*connection.execute(_COUNTS).fetchone())
 
 
 def new_id() -> str:
@@ -143,28 +143,28 @@ def new_id() -> str:
     return ID_PREFIX + "".join(_chance.choice(ID_ALPHABET) for _ in range(ID_LENGTH))
 
 
-def _handoff(connection: sqlite3.Connection, handoff_id: str) -> Handoff:
+def _handoff(connection: sqlite3.Connection, handoff_id: str) -> ThreadRecord:
     check_text("id", handoff_id, LABEL_LIMIT_BYTES)
     row = connection.execute(_HANDOFF, (handoff_id,)).fetchone()
     if row is None:
         raise ThreadError(f"Handoff '{handoff_id}' not found.")
-    return Handoff(*row)
+    return ThreadRecord(*row)
 
 
-def _active(connection: sqlite3.Connection, handoff_id: str) -> Handoff:
+def _active(connection: sqlite3.Connection, handoff_id: str) -> ThreadRecord:
     handoff = _handoff(connection, handoff_id)
     if handoff.status == "completed":
         raise ThreadError(f"Handoff '{handoff_id}' is already completed.")
     return handoff
 
 
-def _entries(connection: sqlite3.Connection, handoff_id: str, *, after: int) -> tuple[Entry, ...]:
-    return tuple(Entry(*row) for row in connection.execute(_ENTRIES, (handoff_id, after)))
+def _entries(connection: sqlite3.Connection, handoff_id: str, *, after: int) -> tuple[ThreadEntry, ...]:
+    return tuple(ThreadEntry(*row) for row in connection.execute(_ENTRIES, (handoff_id, after)))
 
 
 def _append(
     connection: sqlite3.Connection, handoff_id: str, writer: Client, kind: EntryType, content: str
-) -> Entry:
+) -> ThreadEntry:
     seq = connection.execute(_ADD, (handoff_id, writer, kind, content)).lastrowid
     assert seq is not None
     connection.execute(_SET_CURSOR[writer], (seq, handoff_id))
@@ -178,7 +178,7 @@ PATIENCE_S = 60.0
 PAUSE_S = 0.02
 
 
-class Turn(Protocol):
+class OpenTransaction(Protocol):
     """Something that opens a turn at the database."""
 
     def __call__(self) -> AbstractContextManager[sqlite3.Connection]: ...
@@ -198,7 +198,7 @@ def reading(database: Database, *, patience_s: float = PATIENCE_S) -> Iterator[s
         yield _enter(stack, lambda: _snapshot(database), patience_s)
 
 
-def _enter(stack: ExitStack, turn: Turn, patience_s: float) -> sqlite3.Connection:
+def _enter(stack: ExitStack, turn: OpenTransaction, patience_s: float) -> sqlite3.Connection:
     deadline = time.monotonic() + patience_s
     while True:
         try:

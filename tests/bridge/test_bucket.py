@@ -4,7 +4,7 @@ from typing import Any
 
 import anyio
 
-from flowd.bridge.guard import Addresses, Bucket, Guard
+from flowd.bridge.guard import Addresses, Guard, TokenBucket
 
 
 class Clock:
@@ -18,7 +18,7 @@ class Clock:
 
 def test_a_bucket_gives_a_minutes_worth_and_then_says_how_long_to_wait() -> None:
     clock = Clock()
-    bucket = Bucket(60, clock)
+    bucket = TokenBucket(60, clock)
     assert [bucket.take() for _ in range(60)] == [0.0] * 60
     assert bucket.take() == 1.0
     clock.now = 0.5
@@ -30,7 +30,7 @@ def test_a_bucket_gives_a_minutes_worth_and_then_says_how_long_to_wait() -> None
 
 def test_a_bucket_never_holds_more_than_a_minutes_worth() -> None:
     clock = Clock()
-    bucket = Bucket(3, clock)
+    bucket = TokenBucket(3, clock)
     clock.now = 1e6
     assert [bucket.take() > 0 for _ in range(4)] == [False, False, False, True]
 

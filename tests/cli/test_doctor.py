@@ -10,7 +10,7 @@ import pytest
 
 from flowd.cli.flowd.doctor import CHECKS, line
 from flowd.cli.flowd.doctor.daemon import check_health, check_lock, check_socket, check_versions
-from flowd.cli.flowd.doctor.finding import Finding, open_case
+from flowd.cli.flowd.doctor.finding import CheckResult, gather_context
 from flowd.config.paths import resolve_paths
 
 if TYPE_CHECKING:
@@ -60,10 +60,10 @@ def test_nothing_is_changed_by_looking(daemon_home: "DaemonHome", tmp_path: Path
 
 
 def test_a_finding_is_one_line_with_its_fix() -> None:
-    assert line(Finding("lock", "trouble", "flowd is not running", "flowd start")) == (
+    assert line(CheckResult("lock", "trouble", "flowd is not running", "flowd start")) == (
         "trouble  lock         flowd is not running  ->  flowd start"
     )
-    assert line(Finding("git", "ok", "found")) == "ok       git          found"
+    assert line(CheckResult("git", "ok", "found")) == "ok       git          found"
 
 
 def test_a_place_that_may_not_be_looked_at_is_one_trouble_among_the_findings(
@@ -89,10 +89,10 @@ def test_a_daemon_that_does_not_answer_is_told_from_one_that_does_not_run(
     process.send_signal(signal.SIGSTOP)
     os.waitpid(process.pid, os.WUNTRACED)
     try:
-        case = open_case(resolve_paths())
+        case = gather_context(resolve_paths())
     finally:
         process.send_signal(signal.SIGCONT)
-    assert check_lock(case) == Finding("lock", "ok", f"flowd runs (pid {process.pid})")
+    assert check_lock(case) == CheckResult("lock", "ok", f"flowd runs (pid {process.pid})")
     stuck = check_socket(case)
     assert (stuck.level, stuck.fix) == ("trouble", "flowd restart")
     assert "does not answer" in stuck.seen
@@ -100,17 +100,17 @@ def test_a_daemon_that_does_not_answer_is_told_from_one_that_does_not_run(
 
 def test_a_socket_that_others_may_open_is_trouble(daemon_home: "DaemonHome") -> None:
     daemon_home.start()
-    assert check_socket(open_case(resolve_paths())).level == "ok"
+    assert check_socket(gather_context(resolve_paths())).level == "ok"
     socket = daemon_home.paths.socket
     socket.chmod(0o666)
-    assert check_socket(open_case(resolve_paths())) == Finding(
+    assert check_socket(gather_context(resolve_paths())) == CheckResult(
         "socket", "trouble", f"{socket} has mode 0666", f"chmod 600 {socket}"
     )
 
 
 def test_a_daemon_of_another_version_and_its_complaints_are_named(daemon_home: "DaemonHome") -> None:
     daemon_home.start()
-    case = open_case(resolve_paths())
+    case = gather_context(resolve_paths())
     assert case.status is not None
     assert check_versions(case).level == "ok"
     other = case._replace(

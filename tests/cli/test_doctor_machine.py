@@ -11,7 +11,7 @@ from flowd.actions.daemon_client import Holder
 from flowd.cli.flowd import main
 from flowd.cli.flowd.doctor.daemon import check_config
 from flowd.cli.flowd.doctor.files import check_disk, check_permissions
-from flowd.cli.flowd.doctor.finding import Case, open_case
+from flowd.cli.flowd.doctor.finding import DoctorContext, gather_context
 from flowd.cli.flowd.doctor.service import check_hooks, check_service
 from flowd.cli.flowd.doctor.system import check_bd, check_claude, check_git, check_watches
 from flowd.cli.flowd.install.hooks import with_hooks
@@ -28,8 +28,8 @@ Usage = namedtuple("Usage", ["total", "used", "free"])
 LINUX_ONLY = pytest.mark.skipif(sys.platform != "linux", reason="inotify is Linux's")
 
 
-def case(**changes: Any) -> Case:
-    return open_case(resolve_paths())._replace(**changes)
+def case(**changes: Any) -> DoctorContext:
+    return gather_context(resolve_paths())._replace(**changes)
 
 
 def write(file: Path, text: str) -> Path:

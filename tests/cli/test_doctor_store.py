@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from flowd.cli.flowd.doctor.finding import Finding, open_case
+from flowd.cli.flowd.doctor.finding import CheckResult, gather_context
 from flowd.cli.flowd.doctor.store import check_database
 from flowd.config.paths import resolve_paths
 from flowd.store.database import Database
@@ -21,8 +21,8 @@ def file() -> Path:
     return file
 
 
-def finding() -> Finding:
-    return check_database(open_case(resolve_paths()))
+def finding() -> CheckResult:
+    return check_database(gather_context(resolve_paths()))
 
 
 def change(file: Path, statement: str) -> None:

@@ -9,7 +9,7 @@ import pytest
 import structlog
 
 from flowd.config.logs import LOG_NAME, log, set_up_logging
-from flowd.config.settings import Log
+from flowd.config.settings import LogSettings
 
 
 @pytest.fixture(autouse=True)
@@ -32,7 +32,7 @@ def hide(text: str) -> str:
 
 
 def test_an_event_is_one_line_of_json_with_its_fields_and_no_secret(tmp_path: Path) -> None:
-    set_up_logging(tmp_path, Log(level="info", file_mb=1, files_kept=1), console=False, redact=hide)
+    set_up_logging(tmp_path, LogSettings(level="info", file_mb=1, files_kept=1), console=False, redact=hide)
     log.info("sink_failed", sink="core_db", error="password hunter2")
     log.debug("not_wanted")
     (line,) = (tmp_path / LOG_NAME).read_text().splitlines()
@@ -42,7 +42,7 @@ def test_an_event_is_one_line_of_json_with_its_fields_and_no_secret(tmp_path: Pa
 
 
 def test_a_traceback_is_kept_and_searched_for_secrets(tmp_path: Path) -> None:
-    set_up_logging(tmp_path, Log(level="info", file_mb=1, files_kept=1), console=False, redact=hide)
+    set_up_logging(tmp_path, LogSettings(level="info", file_mb=1, files_kept=1), console=False, redact=hide)
     try:
         raise ValueError("hunter2")
     except ValueError:
@@ -52,7 +52,9 @@ def test_a_traceback_is_kept_and_searched_for_secrets(tmp_path: Path) -> None:
 
 
 def test_files_are_rotated_capped_and_private(tmp_path: Path) -> None:
-    set_up_logging(tmp_path, Log(level="info", file_mb=0.001, files_kept=2), console=False, redact=hide)
+    set_up_logging(
+        tmp_path, LogSettings(level="info", file_mb=0.001, files_kept=2), console=False, redact=hide
+    )
     for number in range(100):
         log.info("filling", number=number, text="x" * 50)
     files = sorted(file.name for file in tmp_path.iterdir())

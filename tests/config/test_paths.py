@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from flowd.config.paths import LONGEST_SOCKET_PATH, claude_config_dir, make_private_dir, resolve_paths
+from flowd.config.paths import MAX_SOCKET_PATH, claude_config_dir, make_private_dir, resolve_paths
 
 
 def test_everything_lies_in_the_home_unless_told_otherwise(private_home: Path) -> None:
@@ -29,7 +29,7 @@ def test_a_socket_path_that_the_kernel_would_refuse_gets_a_short_place(
 ) -> None:
     monkeypatch.setenv("FLOWD_RUNTIME_DIR", str(tmp_path / ("long" * 30)))
     first = resolve_paths().socket
-    assert len(os.fsencode(first)) <= LONGEST_SOCKET_PATH
+    assert len(os.fsencode(first)) <= MAX_SOCKET_PATH
     monkeypatch.setenv("FLOWD_RUNTIME_DIR", str(tmp_path / ("other" * 30)))
     assert resolve_paths().socket != first
 

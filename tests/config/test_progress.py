@@ -1,4 +1,4 @@
-"""Progress is for terminals: one line, redrawn, and nothing for anybody else."""
+"""ProgressBar is for terminals: one line, redrawn, and nothing for anybody else."""
 
 import os
 import pty
@@ -6,8 +6,8 @@ import subprocess
 import sys
 
 PROGRAM = """
-from flowd.system.progress import Progress
-progress = Progress()
+from flowd.system.progress import ProgressBar
+progress = ProgressBar()
 progress.step("copying", 1, 2)
 progress.clear()
 print("done")

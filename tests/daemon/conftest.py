@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from flowd.daemon.control.status import SessionLine
-from flowd.daemon.reading.queue import Hints
+from flowd.daemon.reading.queue import ReaderQueue
 from flowd.daemon.reading.reader import Reader
 from flowd.daemon.reading.watcher import NoWatcher
 from flowd.daemon.store_gate import StoreGate
@@ -33,7 +33,7 @@ class Following:
 
     def restart(self) -> None:
         """Begin anew with what core.db holds."""
-        self.hints = Hints(least_rest_s=0)
+        self.hints = ReaderQueue(least_rest_s=0)
         watcher = NoWatcher(lambda: None)
         self.reader = Reader(
             str(self.projects), StoreGate(self.database), self.hints, watcher, lambda *_: None

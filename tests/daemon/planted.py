@@ -24,7 +24,7 @@ from flowd.daemon import supervisor
 from flowd.sinks.registry import make_sinks
 
 class Planted:
-    name, debounce_s, is_prompt = "planted", 0.0, True
+    name, debounce_s, low_latency = "planted", 0.0, True
     times = 0
     def key(self, fact):
         {key}

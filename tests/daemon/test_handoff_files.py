@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 import msgspec
 import pytest
 
-from flowd.actions.brief import Asked, compose
+from flowd.actions.brief import BriefingRequest, compose
 from flowd.handoff.markdown.directory import directory_name
 from flowd.handoff.markdown.document import SIGNAL
-from flowd.model.facts import HandoffTaken, state_fact
+from flowd.model.facts import HandoffIndexed, state_fact
 from flowd.model.session import SessionState
 from flowd.store.database import Database
 from flowd.store.documents import acknowledging_facts, open_escalations
@@ -45,8 +45,8 @@ def written(directory: Path, name: str = "a.md", text: str = TEXT) -> Path:
     return directory / name
 
 
-def taken(following: "Following") -> list[HandoffTaken]:
-    return [fact.body for fact in following.facts("handoff") if isinstance(fact.body, HandoffTaken)]
+def taken(following: "Following") -> list[HandoffIndexed]:
+    return [fact.body for fact in following.facts("handoff") if isinstance(fact.body, HandoffIndexed)]
 
 
 def heard(following: "Following") -> tuple[str, ...]:
@@ -151,7 +151,9 @@ def test_a_starting_session_is_told_of_escalations_first_and_of_the_latest_hando
 ) -> None:
     path = written(directory, text=f"{TEXT}\n{SIGNAL}: look at the keys\n")
     following.catch_up()
-    text = compose(following.database, Asked(cwd=str(project), session_id="new", source="startup")).text
+    text = compose(
+        following.database, BriefingRequest(cwd=str(project), session_id="new", source="startup")
+    ).text
     lines = text.splitlines()
     assert lines[2] == "HUMAN ATTENTION ASKED FOR: look at the keys"
     assert any(line.startswith(f"Latest handoff document: {path} (just now): Ship login") for line in lines)
@@ -164,7 +166,7 @@ def test_another_projects_escalation_is_not_told_here(
     written(directory, text=f"{TEXT}\n{SIGNAL}: look at the keys\n")
     following.catch_up()
     (tmp_path / "garage").mkdir()
-    assert compose(following.database, Asked(cwd=str(tmp_path / "garage"))).text == ""
+    assert compose(following.database, BriefingRequest(cwd=str(tmp_path / "garage"))).text == ""
 
 
 def test_a_real_daemon_notices_a_worker_and_shows_what_it_asks(

@@ -3,14 +3,14 @@
 import os
 from pathlib import Path
 
-from flowd.daemon.reading.identity import KnownFiles, Recognised
+from flowd.daemon.reading.identity import KnownFiles, RecognisedFile
 from flowd.extractors.transcript.paths import TranscriptName
 from flowd.store.sources import Source
 
 LINE = b'{"type":"user"}\n'
 
 
-def look(known: KnownFiles, file: Path) -> Recognised:
+def look(known: KnownFiles, file: Path) -> RecognisedFile:
     with file.open("rb") as opened:
         status = os.fstat(opened.fileno())
         recognised = known.recognise(str(file), TranscriptName(file.stem, False), opened.fileno(), status)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 ROUNDS = int(os.environ.get("FLOWD_CHAOS_ROUNDS", "8"))
 TRANSCRIPTS = 10
-LONGEST_LIFE_S = 0.6
+MAX_LIFETIME_S = 0.6
 DEADLINE_S = 60.0
 
 
@@ -107,7 +107,7 @@ def test_after_any_number_of_kills_every_complete_record_was_processed_exactly_o
     try:
         for number in range(ROUNDS):
             begin(daemon_home, wait=number % 3 > 0)
-            time.sleep(chance.uniform(0, LONGEST_LIFE_S))  # the moment of the kill, not a wait for anything
+            time.sleep(chance.uniform(0, MAX_LIFETIME_S))  # the moment of the kill, not a wait for anything
             daemon_home.kill()
             valid += check_handoffs(writer.projects)
     finally:

@@ -24,7 +24,7 @@ def test_what_was_delivered_a_moment_ago_is_still_held_back_after_letting_go() -
     """Only what holds nothing back any more is forgotten."""
     outbox = Outbox()
     deliver(outbox, "a", 60.0)
-    outbox.let_go()
+    outbox.release_memory()
     assert is_held_back(outbox, "a", 60.0)
 
 
@@ -32,7 +32,7 @@ def test_a_sink_without_rests_remembers_no_deliveries() -> None:
     """What holds nothing back is forgotten at the next pause."""
     outbox = Outbox()
     deliver(outbox, "a", 0.0)
-    outbox.let_go()
+    outbox.release_memory()
     assert not is_held_back(outbox, "a", 60.0)
 
 
@@ -51,7 +51,7 @@ def test_much_work_is_told_once_and_only_when_nothing_waits() -> None:
     for number in range(MANY):
         deliver(outbox, str(number), 0.0)
     outbox.put("waiting", fact("waiting"), 0.0)
-    assert not outbox.let_go()
+    assert not outbox.release_memory()
     outbox.delivered("waiting")
-    assert outbox.let_go()
-    assert not outbox.let_go()
+    assert outbox.release_memory()
+    assert not outbox.release_memory()

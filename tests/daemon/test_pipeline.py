@@ -2,7 +2,7 @@
 
 import time
 
-from flowd.daemon.projects.resolver import Places
+from flowd.daemon.projects.resolver import ProjectResolver
 from flowd.daemon.reading.pipeline import AT_WORK_S, Pipeline
 from flowd.daemon.reading.tailer import Chunk
 from flowd.store.journal import Batch
@@ -32,12 +32,12 @@ def read(pipeline: Pipeline, session_id: str, age_s: float, batch: Batch) -> Non
 def test_a_session_at_rest_is_let_go_and_one_at_work_stays() -> None:
     """After a catch-up only the sessions that somebody works in are in memory."""
     stored, batch = Stored(), Batch()
-    pipeline = Pipeline(stored.load, Places())
+    pipeline = Pipeline(stored.load, ProjectResolver())
     read(pipeline, "resting", AT_WORK_S + 60, batch)
     read(pipeline, "working", 0.0, batch)
     pipeline.finish(batch)
     stored.bodies = batch.memories
-    assert pipeline.let_go()
+    assert pipeline.release_memory()
     stored.asked.clear()
     assert pipeline.knows("resting")
     assert pipeline.knows("working")
@@ -47,7 +47,7 @@ def test_a_session_at_rest_is_let_go_and_one_at_work_stays() -> None:
 def test_what_is_not_stored_yet_is_not_let_go() -> None:
     """A memory that has moved since the last commit is nowhere else."""
     stored, batch = Stored(), Batch()
-    pipeline = Pipeline(stored.load, Places())
+    pipeline = Pipeline(stored.load, ProjectResolver())
     read(pipeline, "resting", AT_WORK_S + 60, batch)
-    assert not pipeline.let_go()
+    assert not pipeline.release_memory()
     assert pipeline.knows("resting")

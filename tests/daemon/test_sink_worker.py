@@ -10,11 +10,11 @@ import pytest
 
 from flowd.config.live import LiveSettings
 from flowd.daemon.delivery.sink_worker import SinkStatus, SinkWorker
-from flowd.daemon.reading.queue import Hints
+from flowd.daemon.reading.queue import ReaderQueue
 from flowd.daemon.store_gate import StoreGate
 from flowd.model.facts import Fact, Titled, state_fact
 from flowd.model.session import SessionState
-from flowd.sinks.protocol import NotNowError, RefusedError
+from flowd.sinks.protocol import PermanentFailureError, RetryLaterError
 from flowd.store.database import Database
 from flowd.store.deliveries import Deliveries
 from flowd.store.journal import Batch, Journal
@@ -29,7 +29,7 @@ class Shelf:
     """A sink that takes facts into a list, and does as told with those of some sessions."""
 
     debounce_s = 0.0
-    is_prompt = True
+    low_latency = True
 
     def __init__(self, name: str = "shelf") -> None:
         self.name = name
@@ -188,7 +188,7 @@ def test_after_so_many_failures_a_fact_is_put_aside_and_the_rest_goes_on(bench: 
 
 def test_a_refused_fact_is_put_aside_at_once(bench: Bench) -> None:
     shelf = Shelf()
-    shelf.errors["a"] = RefusedError("a link leads out")
+    shelf.errors["a"] = PermanentFailureError("a link leads out")
     worker = bench.work(shelf)
     bench.write("a")
     until(worker, lambda status: status.quarantined == 1)
@@ -199,7 +199,7 @@ def test_a_refused_fact_is_put_aside_at_once(bench: Bench) -> None:
 
 def test_what_only_has_to_wait_is_tried_until_it_can_be_taken(bench: Bench) -> None:
     shelf = Shelf()
-    shelf.errors["a"] = NotNowError("locked")
+    shelf.errors["a"] = RetryLaterError("locked")
     worker = bench.work(shelf)
     bench.write("a")
     until(worker, lambda status: shelf.tried.count("a") > 10)
@@ -210,7 +210,7 @@ def test_what_only_has_to_wait_is_tried_until_it_can_be_taken(bench: Bench) -> N
 
 def test_retry_brings_back_what_was_put_aside(bench: Bench) -> None:
     shelf = Shelf()
-    shelf.errors["a"] = RefusedError("no")
+    shelf.errors["a"] = PermanentFailureError("no")
     bench.work(shelf)
     bench.write("a")
     until(bench.workers[0], lambda status: status.quarantined == 1)
@@ -226,7 +226,7 @@ def test_retry_brings_back_what_was_put_aside(bench: Bench) -> None:
 
 def test_a_retry_that_fails_again_leaves_the_fact_aside_and_the_cursor_where_it_was(bench: Bench) -> None:
     shelf = Shelf()
-    shelf.errors["a"] = RefusedError("no")
+    shelf.errors["a"] = PermanentFailureError("no")
     worker = bench.work(shelf)
     newest = bench.write("a", "b")
     until(worker, lambda status: status.quarantined == 1 and status.cursor == newest)
@@ -239,7 +239,7 @@ def test_a_retry_that_fails_again_leaves_the_fact_aside_and_the_cursor_where_it_
 
 def test_a_newer_fact_of_the_same_key_releases_the_one_put_aside(bench: Bench) -> None:
     shelf = Shelf()
-    shelf.errors["a"] = RefusedError("no")
+    shelf.errors["a"] = PermanentFailureError("no")
     worker = bench.work(shelf)
     bench.write("a", title="old")
     until(worker, lambda status: status.quarantined == 1)
@@ -341,7 +341,7 @@ def test_a_worker_starts_over_when_core_db_has_become_another_one(
     bench.database.drop_connection()
     for file in bench.database.path.parent.glob("core.db*"):
         file.unlink()
-    assert bench.gate.open(Hints())
+    assert bench.gate.open(ReaderQueue())
     bench.write("fresh")
     until(worker, lambda status: any(fact.session_id == "fresh" for fact in shelf.taken))
     assert until(worker, lambda status: status.cursor == 1)

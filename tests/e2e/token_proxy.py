@@ -4,7 +4,7 @@ import socket
 import threading
 from contextlib import suppress
 
-LONGEST_HEAD = 65536
+MAX_HEAD_CHARACTERS = 65536
 CHUNK = 65536
 
 
@@ -49,7 +49,7 @@ class TokenProxy:
 def _read_head(client: socket.socket) -> bytes:
     """Return the first bytes of a request, at least up to the end of its headers."""
     head = b""
-    while b"\r\n\r\n" not in head and len(head) < LONGEST_HEAD:
+    while b"\r\n\r\n" not in head and len(head) < MAX_HEAD_CHARACTERS:
         chunk = client.recv(CHUNK)
         if not chunk:
             break

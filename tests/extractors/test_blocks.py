@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from flowd.extractors.fields import blocks
-from flowd.extractors.transcript.protocol import Note, Noted, Place
+from flowd.extractors.transcript.protocol import Note, Noted, ProjectPlace
 from flowd.extractors.transcript.records import Record
 from flowd.extractors.transcript.session import SessionMemory
 from flowd.model.facts import BlockFound
@@ -119,12 +119,12 @@ def test_what_is_no_block_of_the_assistant_is_not_noted(record: Record) -> None:
 def test_an_invalid_block_is_noted_and_changes_no_state() -> None:
     memory, (note,) = feed(said(COMPLETED.replace("completed", "done")))
     assert found(note).found.violations
-    assert blocks.describe(memory, Place()) == {}
+    assert blocks.describe(memory, ProjectPlace()) == {}
 
 
 def test_a_blocks_fields_are_those_of_the_session() -> None:
     memory, _ = feed(said(HANDOFF))
-    assert blocks.describe(memory, Place()) == {
+    assert blocks.describe(memory, ProjectPlace()) == {
         "status": "blocked",
         "outcome": "blocked",
         "next": ("Find the leak", "Tidy up"),
@@ -136,20 +136,24 @@ def test_a_blocks_fields_are_those_of_the_session() -> None:
 
 def test_a_block_leaves_what_it_does_not_speak_of_to_extraction() -> None:
     memory, _ = feed(said(COMPLETED))
-    assert blocks.describe(memory, Place()) == {"status": "completed", "outcome": "completed", "blockers": ()}
+    assert blocks.describe(memory, ProjectPlace()) == {
+        "status": "completed",
+        "outcome": "completed",
+        "blockers": (),
+    }
 
 
 def test_a_person_who_asks_for_more_reopens_the_work() -> None:
     memory, _ = feed(said(COMPLETED), record("user", "Now the other half, please."))
-    assert "status" not in blocks.describe(memory, Place())
+    assert "status" not in blocks.describe(memory, ProjectPlace())
     feed_on(memory, said(COMPLETED))
-    assert blocks.describe(memory, Place())["status"] == "completed"
+    assert blocks.describe(memory, ProjectPlace())["status"] == "completed"
 
 
 def test_a_subagents_block_is_noted_but_is_not_the_sessions_outcome() -> None:
     memory, notes = feed(said(COMPLETED, isSidechain=True))
     assert len(notes) == 1
-    assert blocks.describe(memory, Place()) == {}
+    assert blocks.describe(memory, ProjectPlace()) == {}
 
 
 def test_a_blocks_word_outranks_extraction_in_the_state() -> None:
@@ -157,7 +161,7 @@ def test_a_blocks_word_outranks_extraction_in_the_state() -> None:
     memory.feed(record("user", "Fix the leak in the socket pool"), 1)
     memory.feed(said(f"Next steps:\n1. Something else entirely\n\n{HANDOFF}"), 2)
     restored = SessionMemory.restored(memory.saved())
-    state = restored.state("s", Place())
+    state = restored.state("s", ProjectPlace())
     assert (state.status, state.outcome) == ("blocked", "blocked")
     assert (state.next, state.blockers) == (("Find the leak", "Tidy up"), ("No root on the test machine",))
 
@@ -168,7 +172,7 @@ def test_secrets_are_gone_before_a_block_is_noted_or_remembered() -> None:
     memory, notes = feed(said(valid), said(valid.replace("issue", "isue")))
     assert len(notes) == 2
     assert secret not in str(notes)
-    assert secret not in str(blocks.describe(memory, Place()))
+    assert secret not in str(blocks.describe(memory, ProjectPlace()))
 
 
 def test_a_task_file_gives_a_fact_for_each_block_of_each_version() -> None:

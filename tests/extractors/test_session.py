@@ -13,7 +13,7 @@ from flowd.extractors.transcript.session import SessionMemory, StaleMemoryError
 from flowd.extractors.transcript.whole import first_lines, read
 from tests.extractors.transcripts import PLACE, Transcript
 
-LARGEST_MEMORY_BYTES = 40_000
+MAX_MEMORY_BYTES = 40_000
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 
 
@@ -106,7 +106,7 @@ def test_a_memory_stays_small_however_long_the_session() -> None:
         ).result()
         session.call("Bash", command="make test", description="y" * 900)
         session.assistant(f"The issue {number} is silently caused by a wrong default. " * 60)
-    assert len(read(session.data).memory.saved()) < LARGEST_MEMORY_BYTES
+    assert len(read(session.data).memory.saved()) < MAX_MEMORY_BYTES
 
 
 def test_no_secret_is_stored_or_told() -> None:

@@ -3,13 +3,13 @@
 import json
 from typing import Any
 
-from flowd.extractors.transcript.protocol import Place
+from flowd.extractors.transcript.protocol import ProjectPlace
 from flowd.extractors.transcript.session import SessionMemory
 from flowd.extractors.transcript.whole import read
 from flowd.model.session import SessionState
 
 ROOT = "/home/ada/shop"
-PLACE = Place(root=ROOT, home="/home/ada")
+PLACE = ProjectPlace(root=ROOT, home="/home/ada")
 
 
 class Transcript:

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flowd.handoff.block.find import MOST_BODIES, blocks_in_markdown, layout_of, may_hold_block
+from flowd.handoff.block.find import MAX_BODIES, blocks_in_markdown, layout_of, may_hold_block
 from flowd.handoff.block.render import block_markdown
-from flowd.model.block import FoundBlock, Task
+from flowd.model.block import FoundBlock, TaskRef
 
 SPECIFICATION = Path(__file__).parents[3] / "shared/specs/structured-handoff-block.md"
 YAML = "outcome: completed\ngotchas:\n  - issue: The cache lies\n"
@@ -80,15 +80,15 @@ def test_an_invalid_block_is_kept_as_written_with_its_violations() -> None:
 @pytest.mark.parametrize(
     ("text", "path", "task"),
     [
-        ("# Task 004: Sessions\n", "", Task(id="004", name="Sessions")),
-        ("# Task task-7 - Sessions\n", "", Task(id="task-7", name="Sessions")),
-        ("# Task 1: One\n## Handoff\n\n# Task 2: Two\n", "", Task(id="2", name="Two")),
-        ("# Task [ID]: [Name]\n", "x/task-012-token-store.md", Task(id="012", name="token store")),
-        ("# Notes\n", "tasks/task-3.md", Task(id="3")),
-        ("", "tasks/notes.md", Task()),
+        ("# Task 004: Sessions\n", "", TaskRef(id="004", name="Sessions")),
+        ("# Task task-7 - Sessions\n", "", TaskRef(id="task-7", name="Sessions")),
+        ("# Task 1: One\n## Handoff\n\n# Task 2: Two\n", "", TaskRef(id="2", name="Two")),
+        ("# Task [ID]: [Name]\n", "x/task-012-token-store.md", TaskRef(id="012", name="token store")),
+        ("# Notes\n", "tasks/task-3.md", TaskRef(id="3")),
+        ("", "tasks/notes.md", TaskRef()),
     ],
 )
-def test_the_task_is_told_by_the_nearest_heading_or_the_file(text: str, path: str, task: Task) -> None:
+def test_the_task_is_told_by_the_nearest_heading_or_the_file(text: str, path: str, task: TaskRef) -> None:
     (found,) = blocks_in_markdown(f"{text}## Handoff\n{YAML}", path)
     assert found.task == task
 
@@ -102,7 +102,7 @@ def test_the_digest_follows_what_is_said_and_not_how_it_is_laid_out() -> None:
 
 def test_a_file_of_nothing_but_blocks_is_read_up_to_a_limit() -> None:
     found = blocks_in_markdown("## Handoff\n```yaml\noutcome: completed\n```\n" * 500)
-    assert len(found) == MOST_BODIES
+    assert len(found) == MAX_BODIES
 
 
 def test_what_is_parsed_of_one_file_is_limited_and_the_rest_says_so() -> None:

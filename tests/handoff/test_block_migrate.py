@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from flowd.handoff.block.find import blocks_in_markdown
 from flowd.handoff.block.from_notes.migrate import Migrated, migrate
 from flowd.handoff.block.from_notes.words import mentioned_paths
-from flowd.model.block import Block
+from flowd.model.block import HandoffBlock
 
 CORPUS = Path(__file__).parents[3] / "shared/corpus/handoffs"
 NOTES = """\
@@ -50,7 +50,7 @@ It was a long day with many small steps, and this paragraph says nothing that fi
 """
 
 
-def block_of(text: str) -> Block:
+def block_of(text: str) -> HandoffBlock:
     migrated = migrated_from(text)
     return migrated.block
 
@@ -136,7 +136,7 @@ def test_notes_below_an_own_heading_get_the_block_above_them() -> None:
 )
 def test_each_cue_of_the_specification_finds_its_field(sentence: str, field: str) -> None:
     block = block_of(f"# Notes\n\nSome words first. {sentence}\n")
-    assert [name for name in Block.__struct_fields__[3:] if getattr(block, name)] == [field]
+    assert [name for name in HandoffBlock.__struct_fields__[3:] if getattr(block, name)] == [field]
 
 
 @pytest.mark.parametrize(

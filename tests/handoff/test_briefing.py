@@ -3,9 +3,9 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flowd.handoff.briefing import LEVELS, Told, render
+from flowd.handoff.briefing import LEVELS, Briefing, render
 
-TOLD = Told(
+TOLD = Briefing(
     project="/work/shop",
     session="0123456789ab",
     age="2 hours ago",

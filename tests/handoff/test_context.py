@@ -5,9 +5,9 @@ import re
 import pytest
 
 from flowd.handoff.task_context import SIZES, Limits, TaskContext, render, render_learned, render_within
-from flowd.model.block import Block, Dependency, Gotcha, Pattern, Question, Task
+from flowd.model.block import Dependency, Gotcha, HandoffBlock, OpenQuestion, Pattern, TaskRef
 
-BLOCK = Block(
+BLOCK = HandoffBlock(
     outcome="completed",
     dependencies_for_next=(Dependency(file="src/a|b.py", reason="Holds\nthe loop"),),
     patterns_discovered=(Pattern(id="p", pattern="Close what you open", location="src/a.py"),),
@@ -16,8 +16,8 @@ BLOCK = Block(
         Gotcha(id="g2", issue="Slow on Mondays", mitigation="Wait", severity="low"),
     ),
     open_questions=(
-        Question(question="Which port?", recommendation="0", blocking=True),
-        Question(question="Which colour?", blocking=False),
+        OpenQuestion(question="Which port?", recommendation="0", blocking=True),
+        OpenQuestion(question="Which colour?", blocking=False),
     ),
 )
 TEXT = """\
@@ -39,8 +39,8 @@ TEXT = """\
 """
 
 
-def context(block: Block = BLOCK, number: int = 7) -> TaskContext:
-    return TaskContext(Task(id=str(number), name="Sockets"), block)
+def context(block: HandoffBlock = BLOCK, number: int = 7) -> TaskContext:
+    return TaskContext(TaskRef(id=str(number), name="Sockets"), block)
 
 
 def test_low_gotchas_and_questions_that_do_not_block_are_left_out() -> None:
@@ -48,18 +48,18 @@ def test_low_gotchas_and_questions_that_do_not_block_are_left_out() -> None:
 
 
 def test_a_task_without_a_name_is_called_by_its_id() -> None:
-    assert render([TaskContext(Task(id="7"), BLOCK)]).startswith("## From Task 7\n")
+    assert render([TaskContext(TaskRef(id="7"), BLOCK)]).startswith("## From Task 7\n")
 
 
 def test_an_empty_block_keeps_the_specifications_headings() -> None:
-    assert render([context(Block(outcome="completed"))]) == (
+    assert render([context(HandoffBlock(outcome="completed"))]) == (
         "## From Task 7: Sockets\n\n### Files to Review\n| File | Reason |\n|------|--------|\n"
         "\n### Patterns to Follow\n\n### Warnings\n"
     )
 
 
 def test_what_a_block_does_not_say_leaves_no_empty_words_behind() -> None:
-    block = Block(
+    block = HandoffBlock(
         outcome="completed",
         patterns_discovered=(Pattern(id="p", pattern="Close what you open"),),
         gotchas=(Gotcha(id="g", issue="Ports leak"),),
@@ -78,7 +78,7 @@ def test_tasks_follow_each_other_after_an_empty_line() -> None:
     [("easy", (5, 3, 2, 2)), ("normal", (10, 5, 3, 4)), ("complex", (20, 10, 5, 8))],
 )
 def test_each_size_tells_so_much_and_no_more(size: str, limits: tuple[int, int, int, int]) -> None:
-    block = Block(
+    block = HandoffBlock(
         outcome="completed",
         dependencies_for_next=tuple(Dependency(file=f"f{n}") for n in range(30)),
         patterns_discovered=tuple(Pattern(id=f"p{n}", pattern=f"P{n}") for n in range(30)),
@@ -92,7 +92,7 @@ def test_each_size_tells_so_much_and_no_more(size: str, limits: tuple[int, int, 
 
 def test_severe_gotchas_are_told_before_others_in_the_order_of_the_block() -> None:
     gotchas = [Gotcha(id=f"g{n}", issue=f"G{n}", severity="high" if n > 2 else "medium") for n in range(5)]
-    block = Block(outcome="completed", gotchas=tuple(gotchas))
+    block = HandoffBlock(outcome="completed", gotchas=tuple(gotchas))
     text = render([context(block)], Limits(files=1, patterns=1, gotchas=3, tasks=1))
     assert re.findall(r"G\d", text) == ["G0", "G3", "G4"]
 
@@ -106,7 +106,7 @@ def test_a_budget_is_kept_to_the_byte(budget: int) -> None:
 
 def test_a_wide_budget_tells_all_without_empty_headings() -> None:
     assert render_within([context()], 10_000) == TEXT
-    assert render_within([context(Block(outcome="failed"))], 10_000) == "## From Task 7: Sockets\n"
+    assert render_within([context(HandoffBlock(outcome="failed"))], 10_000) == "## From Task 7: Sockets\n"
 
 
 def test_severe_gotchas_are_the_learned_context() -> None:

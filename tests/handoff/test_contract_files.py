@@ -17,11 +17,11 @@ from flowd.handoff.markdown.directory import (
     replace_file,
 )
 from flowd.handoff.markdown.document import SIGNAL
-from flowd.handoff.markdown.index import Shelved, index_path, refresh_index, shelve
+from flowd.handoff.markdown.index import ParsedHandoff, index_path, parse_file, refresh_index
 from flowd.handoff.markdown.parse import read_document
-from flowd.handoff.markdown.render import CARRIED, Draft, carried_forward, render_draft
+from flowd.handoff.markdown.render import CARRIED, HandoffDraft, carried_forward, render_draft
 
-DRAFT = Draft(
+DRAFT = HandoffDraft(
     session_id="0b5e4c1a-0000-4000-8000-000000000001",
     purpose="Ship login: tokens first",
     trigger="idle",
@@ -179,5 +179,5 @@ def test_a_file_that_cannot_be_read_is_passed_over(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text("x")
     (filed,) = handoff_files(str(tmp_path))
     (tmp_path / "a.md").unlink()
-    assert shelve(filed) is None
-    assert Shelved(filed, read_document("")).digest == ""
+    assert parse_file(filed) is None
+    assert ParsedHandoff(filed, read_document("")).digest == ""

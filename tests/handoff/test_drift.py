@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from flowd.workspace.drift import Then, commits_since, drift
+from flowd.workspace.drift import RecordedState, commits_since, drift
 
 
 @pytest.fixture
@@ -32,11 +32,11 @@ def commit(root: Path, name: str) -> None:
 
 
 def test_nothing_has_drifted_right_after(repository: Path) -> None:
-    assert drift(str(repository), Then("main", ("first.py",), time.time() + 1)) == []
+    assert drift(str(repository), RecordedState("main", ("first.py",), time.time() + 1)) == []
 
 
 def test_another_branch_is_named_with_the_old_one(repository: Path) -> None:
-    then = Then("main", (), time.time() + 1)
+    then = RecordedState("main", (), time.time() + 1)
     git(repository, "checkout", "-q", "-b", "feature/x")
     assert drift(str(repository), then) == ["the branch was main, now it is feature/x"]
 
@@ -45,20 +45,20 @@ def test_commits_after_the_moment_are_counted(repository: Path) -> None:
     commit(repository, "second.py")
     assert commits_since(str(repository), time.time() - 3600) == 2
     assert commits_since(str(repository), time.time() + 5) == 0
-    assert "2 commits since" in drift(str(repository), Then("main", (), time.time() - 3600))
+    assert "2 commits since" in drift(str(repository), RecordedState("main", (), time.time() - 3600))
 
 
 def test_files_that_are_gone_or_changed_are_named(repository: Path) -> None:
     long_ago = time.time() - 3600
     os.utime(repository / "first.py", (long_ago - 60, long_ago - 60))
     (repository / "new.py").write_text("changed after")
-    told = drift(str(repository), Then("main", ("first.py", "new.py", "a", "b", "c", "d"), long_ago))
+    told = drift(str(repository), RecordedState("main", ("first.py", "new.py", "a", "b", "c", "d"), long_ago))
     assert "gone: a, b, c (+1 more)" in told
     assert "changed since: new.py" in told
 
 
 def test_outside_a_repository_only_files_can_drift(tmp_path: Path) -> None:
-    assert drift(str(tmp_path), Then("main", ("gone.py",), 1.0)) == ["gone: gone.py"]
+    assert drift(str(tmp_path), RecordedState("main", ("gone.py",), 1.0)) == ["gone: gone.py"]
 
 
 def test_a_damaged_reflog_counts_as_none(repository: Path) -> None:

@@ -18,7 +18,7 @@ from flowd.handoff.markdown.directory import (
 )
 
 CORPUS = Path(__file__).parents[2].parent / "shared" / "corpus" / "encoded_paths.json"
-LONGEST_CLIENT_NAME = 200
+MAX_CLIENT_NAME = 200
 PATHS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1).map(
     "/{}".format
 )
@@ -40,9 +40,7 @@ def test_the_contracts_examples_are_encoded_as_it_says(path: str, name: str) -> 
 def test_names_agree_with_the_clients_where_both_rules_do() -> None:
     """The client counts UTF-16 units and shortens; up to 200 characters of the basic plane both agree."""
     pairs = [(pair["cwd"], pair["dir"]) for pair in json.loads(CORPUS.read_text())]
-    common = [
-        (cwd, name) for cwd, name in pairs if max(cwd) < "\U00010000" and len(cwd) <= LONGEST_CLIENT_NAME
-    ]
+    common = [(cwd, name) for cwd, name in pairs if max(cwd) < "\U00010000" and len(cwd) <= MAX_CLIENT_NAME]
     assert len(common) >= 10
     assert [(cwd, encode_path(cwd)) for cwd, _ in common] == common
 

@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from flowd import handoff
-from flowd.handoff.yaml.storage import MOST_BROKEN_KEPT
+from flowd.handoff.yaml.storage import MAX_BROKEN_KEPT
 from flowd.system.errors import FlowdError
 
 VALID = {"goal": "Ship it", "status": "in_progress", "now": "Testing"}
@@ -270,7 +270,7 @@ def test_a_broken_file_is_kept_aside_before_it_is_replaced(tmp_path: Path, raw: 
 
 
 def test_the_number_of_broken_files_kept_is_bounded(tmp_path: Path) -> None:
-    for number in range(MOST_BROKEN_KEPT + 3):
+    for number in range(MAX_BROKEN_KEPT + 3):
         path = write_raw(tmp_path, f"[{number}")
         os.utime(path, (number, number))
         handoff.save_handoff(VALID, tmp_path)

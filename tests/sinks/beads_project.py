@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from flowd.config.settings import Beads, load_settings
+from flowd.config.settings import BeadsSettings, load_settings
 
 STAND_IN = Path(__file__).parent / "stand_ins" / "bd.py"
 
@@ -20,7 +20,7 @@ class BeadsProject:
         self.root = root
         self.program = program
         self._data = root / ".beads" / "issues.json"
-        self.settings: Beads = msgspec.structs.replace(
+        self.settings: BeadsSettings = msgspec.structs.replace(
             load_settings(root / "none").settings.beads, program=str(program)
         )
 

@@ -12,7 +12,7 @@ import pytest
 
 from flowd.config.live import LiveSettings
 from flowd.config.paths import resolve_paths
-from flowd.config.settings import AgentMail
+from flowd.config.settings import AgentMailSettings
 from flowd.handoff.mail_message import mail_message, thread_id
 from flowd.model.checkpoints import checkpoint_fact
 from flowd.model.facts import Fact, Trigger
@@ -20,7 +20,7 @@ from flowd.model.session import SessionState
 from flowd.sinks.agent_mail.client import AgentMailClient, MailError, NoServerError
 from flowd.sinks.agent_mail.mailbox import latest_handoff, send_handoff
 from flowd.sinks.agent_mail.sink import AgentMailSink
-from flowd.sinks.protocol import NotNowError
+from flowd.sinks.protocol import RetryLaterError
 from tests.sinks.stand_ins.agent_mail import StandInServer, running_server
 
 PROJECT = "/home/someone/shop"
@@ -34,9 +34,11 @@ def server() -> Iterator[StandInServer]:
 
 
 @pytest.fixture
-def mail(server: StandInServer) -> AgentMail:
+def mail(server: StandInServer) -> AgentMailSettings:
     """Settings for the stand-in."""
-    return AgentMail(url=server.url, token_file=None, project=None, agent="GreenCastle", recipient="RedLake")
+    return AgentMailSettings(
+        url=server.url, token_file=None, project=None, agent="GreenCastle", recipient="RedLake"
+    )
 
 
 def tools(server: StandInServer) -> list[str]:
@@ -44,7 +46,7 @@ def tools(server: StandInServer) -> list[str]:
 
 
 def test_the_first_message_registers_both_sides_and_the_next_only_sends(
-    server: StandInServer, mail: AgentMail
+    server: StandInServer, mail: AgentMailSettings
 ) -> None:
     assert send_handoff(PROJECT, MESSAGE, mail) == "RedLake"
     registering = ["ensure_project", "register_agent", "send_message"]
@@ -58,19 +60,21 @@ def test_the_first_message_registers_both_sides_and_the_next_only_sends(
     assert (sent["thread_id"], sent["body_md"]) == ("handoff-shop-3-lzks", "hello")
 
 
-def test_the_names_used_are_those_that_the_server_gave(server: StandInServer, mail: AgentMail) -> None:
+def test_the_names_used_are_those_that_the_server_gave(
+    server: StandInServer, mail: AgentMailSettings
+) -> None:
     odd = msgspec.structs.replace(mail, agent="handoff bot!", recipient="Human")
     assert send_handoff(PROJECT, MESSAGE, odd) == "AmberBrook"
     assert (server.messages[0]["from"], server.messages[0]["to"]) == ("TopazHill", ["AmberBrook"])
 
 
-def test_the_same_checkpoint_is_sent_once(server: StandInServer, mail: AgentMail) -> None:
+def test_the_same_checkpoint_is_sent_once(server: StandInServer, mail: AgentMailSettings) -> None:
     for _ in range(2):
         send_handoff(PROJECT, MESSAGE, mail)
     assert len(server.messages) == 1
 
 
-def test_tokens_are_kept_for_this_user_only(server: StandInServer, mail: AgentMail) -> None:
+def test_tokens_are_kept_for_this_user_only(server: StandInServer, mail: AgentMailSettings) -> None:
     send_handoff(PROJECT, MESSAGE, mail)
     file = resolve_paths().state_dir / "agent_mail.json"
     assert server.tokens["GreenCastle"] in file.read_text()
@@ -78,7 +82,9 @@ def test_tokens_are_kept_for_this_user_only(server: StandInServer, mail: AgentMa
     assert [path.name for path in file.parent.iterdir()] == ["agent_mail.json"]
 
 
-def test_a_server_that_has_forgotten_everything_is_told_again(server: StandInServer, mail: AgentMail) -> None:
+def test_a_server_that_has_forgotten_everything_is_told_again(
+    server: StandInServer, mail: AgentMailSettings
+) -> None:
     send_handoff(PROJECT, MESSAGE, mail)
     server.tokens.clear()
     server.projects.clear()
@@ -89,7 +95,9 @@ def test_a_server_that_has_forgotten_everything_is_told_again(server: StandInSer
     assert len(server.messages) == 2
 
 
-def test_a_recipient_who_must_approve_is_left_to_do_so(server: StandInServer, mail: AgentMail) -> None:
+def test_a_recipient_who_must_approve_is_left_to_do_so(
+    server: StandInServer, mail: AgentMailSettings
+) -> None:
     server.tokens["RedLake"] = "held by somebody else"
     with pytest.raises(MailError, match="Contact approval required"):
         send_handoff(PROJECT, MESSAGE, mail)
@@ -98,7 +106,7 @@ def test_a_recipient_who_must_approve_is_left_to_do_so(server: StandInServer, ma
     assert send_handoff(PROJECT, MESSAGE, mail) == "RedLake"
 
 
-def test_an_answer_with_is_error_is_a_failure(server: StandInServer, mail: AgentMail) -> None:
+def test_an_answer_with_is_error_is_a_failure(server: StandInServer, mail: AgentMailSettings) -> None:
     with pytest.raises(MailError, match="absolute directory path"):
         send_handoff(PROJECT, MESSAGE, msgspec.structs.replace(mail, project="relative/path"))
     with pytest.raises(MailError, match="Unknown tool: no_such_tool"):
@@ -109,7 +117,11 @@ def test_an_answer_with_is_error_is_a_failure(server: StandInServer, mail: Agent
     ("mood", "error"), [("500", NoServerError), ("rubbish", MailError), ("silent", NoServerError)]
 )
 def test_a_server_that_misbehaves_is_a_failure_within_the_limit(
-    server: StandInServer, mail: AgentMail, mood: str, error: type[Exception], monkeypatch: pytest.MonkeyPatch
+    server: StandInServer,
+    mail: AgentMailSettings,
+    mood: str,
+    error: type[Exception],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("flowd.sinks.agent_mail.client.LIMIT_S", 0.5)
     server.mood = mood
@@ -117,18 +129,20 @@ def test_a_server_that_misbehaves_is_a_failure_within_the_limit(
         send_handoff(PROJECT, MESSAGE, mail)
 
 
-def test_an_answer_may_come_as_a_stream(server: StandInServer, mail: AgentMail) -> None:
+def test_an_answer_may_come_as_a_stream(server: StandInServer, mail: AgentMailSettings) -> None:
     server.mood = "stream"
     assert send_handoff(PROJECT, MESSAGE, mail) == "RedLake"
 
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1:1/mcp/", "ftp://x/", "http:///", "http://127.0.0.1:x/"])
-def test_where_no_server_is_there_is_none(mail: AgentMail, url: str) -> None:
+def test_where_no_server_is_there_is_none(mail: AgentMailSettings, url: str) -> None:
     with pytest.raises(NoServerError):
         send_handoff(PROJECT, MESSAGE, msgspec.structs.replace(mail, url=url))
 
 
-def test_the_bearer_token_comes_from_its_file(server: StandInServer, mail: AgentMail, tmp_path: Path) -> None:
+def test_the_bearer_token_comes_from_its_file(
+    server: StandInServer, mail: AgentMailSettings, tmp_path: Path
+) -> None:
     server.bearer = "b-1"
     with pytest.raises(MailError, match="401"):
         send_handoff(PROJECT, MESSAGE, mail)
@@ -137,7 +151,7 @@ def test_the_bearer_token_comes_from_its_file(server: StandInServer, mail: Agent
     assert send_handoff(PROJECT, MESSAGE, with_token) == "RedLake"
 
 
-def test_resume_finds_the_newest_handoff_of_its_track(server: StandInServer, mail: AgentMail) -> None:
+def test_resume_finds_the_newest_handoff_of_its_track(server: StandInServer, mail: AgentMailSettings) -> None:
     assert latest_handoff(PROJECT, "shop", mail) is None
     assert server.calls == []
     for number, track in enumerate(["shop", "shop", "other"]):
@@ -155,7 +169,7 @@ Make = Callable[..., AgentMailSink]
 
 
 @pytest.fixture
-def sink(mail: AgentMail, config: Path, settings: LiveSettings) -> Make:
+def sink(mail: AgentMailSettings, config: Path, settings: LiveSettings) -> Make:
     def make(**changes: object) -> AgentMailSink:
         wanted = {"url": mail.url, "recipient": mail.recipient, "agent": mail.agent, **changes}
         config.write_text(json.dumps({"agent_mail": wanted}))
@@ -218,7 +232,7 @@ def test_it_is_off_unless_configured_and_takes_only_handoffs_that_are_news(
 
 def test_a_server_that_is_away_is_waited_for(sink: Make) -> None:
     made = sink(url="http://127.0.0.1:1/mcp/")
-    with pytest.raises(NotNowError, match="Agent Mail does not answer"):
+    with pytest.raises(RetryLaterError, match="Agent Mail does not answer"):
         made.accept(fact("idle"))
     assert made.detail.startswith("Agent Mail does not answer")
 
@@ -244,7 +258,9 @@ REAL_SERVER = os.environ.get("FLOWD_TEST_AGENT_MAIL", "")
 
 @pytest.mark.skipif(not REAL_SERVER, reason="FLOWD_TEST_AGENT_MAIL names no server")
 def test_a_real_server_delivers_and_is_searched(tmp_path: Path) -> None:
-    mail = AgentMail(url=REAL_SERVER, token_file=None, project=None, agent="GreenCastle", recipient="RedLake")
+    mail = AgentMailSettings(
+        url=REAL_SERVER, token_file=None, project=None, agent="GreenCastle", recipient="RedLake"
+    )
     recipient = send_handoff(str(tmp_path), MESSAGE, mail)
     found = latest_handoff(str(tmp_path), "shop:3-lzks", mail)
     assert recipient

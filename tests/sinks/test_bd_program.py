@@ -9,9 +9,18 @@ from typing import TYPE_CHECKING
 import msgspec
 import pytest
 
-from flowd.sinks.beads.bd import ARGUMENT_BYTES, Answer, Bd, Issue, Outcome, answer_of, find_bd, is_issue_id
+from flowd.sinks.beads.bd import (
+    ARGUMENT_BYTES,
+    Bd,
+    BdOutcome,
+    BdResult,
+    BeadsIssue,
+    answer_of,
+    find_bd,
+    is_issue_id,
+)
 from flowd.sinks.beads.place import BeadsPlace, beads_place, exclusive_owner
-from flowd.system.processes import Finished, running_programs
+from flowd.system.processes import ProcessResult, running_programs
 
 if TYPE_CHECKING:
     from tests.sinks.beads_project import BeadsProject
@@ -37,27 +46,31 @@ def bd_of(beads: "BeadsProject", timeout_s: float = 60.0) -> Bd:
     ],
 )
 def test_an_issue_is_found_in_each_shape(stdout: str) -> None:
-    assert answer_of(Finished(0, stdout, "a notice")) == (Outcome.DELIVERED, (Issue("t-1", notes="n"),), "")
+    assert answer_of(ProcessResult(0, stdout, "a notice")) == (
+        BdOutcome.DELIVERED,
+        (BeadsIssue("t-1", notes="n"),),
+        "",
+    )
 
 
 @pytest.mark.parametrize(
     ("code", "stdout", "stderr", "outcome"),
     [
-        (0, "", 'Error fetching t-9: no issue found matching "t-9"', Outcome.UNKNOWN_ID),
-        (1, "", 'Error resolving t-9: no issue found matching "t-9"', Outcome.UNKNOWN_ID),
-        (1, "", "Error: no beads database found\nHint: run 'bd init'", Outcome.NO_DATABASE),
-        (1, "", "Error: database is locked", Outcome.LOCKED),
-        (1, "", "another process holds the exclusive lock", Outcome.LOCKED),
-        (1, '{"error":"database is locked","schema_version":1}', "", Outcome.LOCKED),
-        (1, "", "Error: unknown flag: --append-notes", Outcome.UNSUPPORTED),
-        (2, "", "", Outcome.FAILED),
-        (0, "", "", Outcome.DELIVERED),
-        (0, "[]", "", Outcome.DELIVERED),
-        (0, "✓ Updated issue: t-1", "warning: t-1: --notes replaced existing notes", Outcome.DELIVERED),
+        (0, "", 'Error fetching t-9: no issue found matching "t-9"', BdOutcome.UNKNOWN_ID),
+        (1, "", 'Error resolving t-9: no issue found matching "t-9"', BdOutcome.UNKNOWN_ID),
+        (1, "", "Error: no beads database found\nHint: run 'bd init'", BdOutcome.NO_DATABASE),
+        (1, "", "Error: database is locked", BdOutcome.LOCKED),
+        (1, "", "another process holds the exclusive lock", BdOutcome.LOCKED),
+        (1, '{"error":"database is locked","schema_version":1}', "", BdOutcome.LOCKED),
+        (1, "", "Error: unknown flag: --append-notes", BdOutcome.UNSUPPORTED),
+        (2, "", "", BdOutcome.FAILED),
+        (0, "", "", BdOutcome.DELIVERED),
+        (0, "[]", "", BdOutcome.DELIVERED),
+        (0, "✓ Updated issue: t-1", "warning: t-1: --notes replaced existing notes", BdOutcome.DELIVERED),
     ],
 )
-def test_endings_are_told_apart(code: int, stdout: str, stderr: str, outcome: Outcome) -> None:
-    answer = answer_of(Finished(code, stdout, stderr))
+def test_endings_are_told_apart(code: int, stdout: str, stderr: str, outcome: BdOutcome) -> None:
+    answer = answer_of(ProcessResult(code, stdout, stderr))
     assert (answer.outcome, answer.issues) == (outcome, ())
 
 
@@ -68,13 +81,13 @@ def test_an_unknown_id_is_one_whatever_the_exit_code(
     monkeypatch.setenv("STAND_IN_BD", ways)
     beads.put("t-1", notes="n")
     assert bd_of(beads).show("t-1").issues[0].notes == "n"
-    assert bd_of(beads).show("t-2").outcome is Outcome.UNKNOWN_ID
+    assert bd_of(beads).show("t-2").outcome is BdOutcome.UNKNOWN_ID
 
 
 def test_a_project_without_a_database_is_told(beads: "BeadsProject") -> None:
     (beads.root / ".beads").mkdir()
     answer = bd_of(beads).show("t-1")
-    assert answer == (Outcome.NO_DATABASE, (), "Error: no beads database found")
+    assert answer == (BdOutcome.NO_DATABASE, (), "Error: no beads database found")
 
 
 def test_a_bd_that_hangs_is_ended_with_its_children(
@@ -82,7 +95,7 @@ def test_a_bd_that_hangs_is_ended_with_its_children(
 ) -> None:
     monkeypatch.setenv("STAND_IN_BD", "hang")
     beads.put("t-1")
-    assert bd_of(beads, SOON_S).show("t-1").outcome is Outcome.TIMED_OUT
+    assert bd_of(beads, SOON_S).show("t-1").outcome is BdOutcome.TIMED_OUT
     assert running_programs() == 0
     assert beads.verbs == ["show"]
 
@@ -91,8 +104,8 @@ def test_an_argument_over_the_limit_is_refused_by_the_system_and_one_below_it_is
     beads: "BeadsProject",
 ) -> None:
     beads.put("t-1")
-    assert bd_of(beads).replace_notes("t-1", "n" * (ARGUMENT_BYTES + 1)).outcome is Outcome.TOO_LARGE
-    assert bd_of(beads).replace_notes("t-1", "n" * ARGUMENT_BYTES).outcome is Outcome.DELIVERED
+    assert bd_of(beads).replace_notes("t-1", "n" * (ARGUMENT_BYTES + 1)).outcome is BdOutcome.TOO_LARGE
+    assert bd_of(beads).replace_notes("t-1", "n" * ARGUMENT_BYTES).outcome is BdOutcome.DELIVERED
     assert len(beads.notes("t-1")) == ARGUMENT_BYTES
 
 
@@ -100,7 +113,7 @@ def test_a_program_that_is_gone_is_absent(beads: "BeadsProject") -> None:
     beads.put("t-1")
     bd = bd_of(beads)
     beads.program.unlink()
-    assert bd.show("t-1").outcome is Outcome.ABSENT
+    assert bd.show("t-1").outcome is BdOutcome.ABSENT
 
 
 def test_nothing_of_a_session_and_no_other_database_reaches_bd(
@@ -144,7 +157,7 @@ def owned_by(beads: "BeadsProject", **fields: object) -> BeadsPlace:
 def test_an_exclusive_lock_is_respected_and_no_bd_started(beads: "BeadsProject") -> None:
     owned_by(beads, holder="a vacuum", pid=os.getpid(), hostname=socket.gethostname())
     answer = bd_of(beads).show("t-1")
-    assert answer == Answer(Outcome.LOCKED, (), "a vacuum has the database to itself")
+    assert answer == BdResult(BdOutcome.LOCKED, (), "a vacuum has the database to itself")
     assert beads.calls == []
 
 

@@ -14,23 +14,23 @@ from flowd.handoff.beads_note import own_block
 from flowd.model.checkpoints import checkpoint_fact
 from flowd.model.facts import Fact, Titled, Trigger
 from flowd.model.session import SessionState
-from flowd.sinks.beads.sink import Beads
-from flowd.sinks.protocol import NotNowError, RefusedError
+from flowd.sinks.beads.sink import BeadsSink
+from flowd.sinks.protocol import PermanentFailureError, RetryLaterError
 
 if TYPE_CHECKING:
     from tests.sinks.beads_project import BeadsProject
 
-Configure = Callable[..., Beads]
+Configure = Callable[..., BeadsSink]
 
 
 @pytest.fixture
 def sink(beads: "BeadsProject", config: Path, settings: LiveSettings) -> Configure:
     """Makes the sink, its settings changed as asked."""
 
-    def make(**changes: object) -> Beads:
+    def make(**changes: object) -> BeadsSink:
         config.write_text(json.dumps({"beads": {"program": str(beads.program), **changes}}))
         settings.reload()
-        return Beads(settings)
+        return BeadsSink(settings)
 
     return make
 
@@ -171,7 +171,7 @@ def test_only_checkpoints_worth_a_note_in_projects_with_beads_are_taken(
 @pytest.mark.parametrize(
     ("ways", "error", "said"),
     [
-        ("busy", NotNowError, "shop: locked (Error: failed to open database: database is locked)"),
+        ("busy", RetryLaterError, "shop: locked (Error: failed to open database: database is locked)"),
         ("forget", OSError, "shop: failed (bd took the note and does not show it)"),
     ],
 )
@@ -193,7 +193,7 @@ def test_what_fails_is_tried_again(
 
 def test_what_only_a_person_can_mend_is_put_aside(beads: "BeadsProject", sink: Configure) -> None:
     beads.put("t-1")
-    with pytest.raises(RefusedError, match=r"shop: unknown id \(Error fetching t-9"):
+    with pytest.raises(PermanentFailureError, match=r"shop: unknown id \(Error fetching t-9"):
         sink(issue="t-9").accept(fact(beads))
 
 

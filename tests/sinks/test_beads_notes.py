@@ -13,9 +13,9 @@ import pytest
 
 from flowd.handoff.beads_note import BeadsNote, own_block
 from flowd.sinks.beads import notes as beads_notes
-from flowd.sinks.beads.bd import Answer, Outcome
-from flowd.sinks.beads.notes import Progress, epic_progress, read_issue, sync_note
-from flowd.sinks.beads.place import beads_place, our_turn
+from flowd.sinks.beads.bd import BdOutcome, BdResult
+from flowd.sinks.beads.notes import EpicProgress, epic_progress, read_issue, sync_note
+from flowd.sinks.beads.place import beads_lock, beads_place
 
 if TYPE_CHECKING:
     from tests.sinks.beads_project import BeadsProject
@@ -34,7 +34,7 @@ def ways(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> str
     return str(request.param)
 
 
-def sync(beads: "BeadsProject", note: BeadsNote = NOTE, issue: str = "t-1") -> Answer:
+def sync(beads: "BeadsProject", note: BeadsNote = NOTE, issue: str = "t-1") -> BdResult:
     return sync_note(beads.path, issue, note, beads.settings)
 
 
@@ -53,7 +53,7 @@ def test_a_note_is_added_then_replaced_and_their_lines_stay(
     beads.put("t-1", notes=THEIRS)
     for note in (NOTE, LATER):
         answer = sync(beads, note)
-        assert (answer.outcome, answer.issues[0].id) == (Outcome.DELIVERED, "t-1")
+        assert (answer.outcome, answer.issues[0].id) == (BdOutcome.DELIVERED, "t-1")
     assert beads.notes("t-1").startswith(f"{THEIRS}\n<!-- flowd 2023-11-14T22:15:00.000Z -->\nCOMPLETED: ")
     assert beads.notes("t-1").count("<!-- flowd") == 1
     assert told_in(beads.notes("t-1")) == "IN PROGRESS: Receipts"
@@ -63,7 +63,7 @@ def test_the_same_checkpoint_again_is_only_read_and_an_older_one_never_wins(bead
     beads.put("t-1")
     sync(beads, LATER)
     before, runs = beads.notes("t-1"), len(beads.verbs)
-    assert [sync(beads, note).outcome for note in (LATER, NOTE)] == [Outcome.DELIVERED] * 2
+    assert [sync(beads, note).outcome for note in (LATER, NOTE)] == [BdOutcome.DELIVERED] * 2
     assert beads.notes("t-1") == before
     assert beads.verbs[runs:] == ["show", "show"]
 
@@ -72,7 +72,7 @@ def test_the_same_checkpoint_again_is_only_read_and_an_older_one_never_wins(bead
 def test_a_bd_that_never_replaces_gets_a_further_block(beads: "BeadsProject", ways: str) -> None:
     beads.put("t-1", notes=THEIRS)
     sync(beads, NOTE)
-    assert sync(beads, LATER).outcome is Outcome.DELIVERED
+    assert sync(beads, LATER).outcome is BdOutcome.DELIVERED
     assert beads.notes("t-1").startswith(THEIRS)
     assert told_in(beads.notes("t-1")) == "IN PROGRESS: Receipts"
 
@@ -80,15 +80,15 @@ def test_a_bd_that_never_replaces_gets_a_further_block(beads: "BeadsProject", wa
 @pytest.mark.parametrize("ways", ["forget"], indirect=True)
 def test_an_update_that_says_done_and_did_nothing_is_no_success(beads: "BeadsProject", ways: str) -> None:
     beads.put("t-1")
-    assert sync(beads) == (Outcome.FAILED, (), "bd took the note and does not show it")
+    assert sync(beads) == (BdOutcome.FAILED, (), "bd took the note and does not show it")
 
 
 @pytest.mark.parametrize(
     ("ways", "outcome"),
-    [("busy", Outcome.LOCKED), ("exit-1", Outcome.UNKNOWN_ID), ("", Outcome.UNKNOWN_ID)],
+    [("busy", BdOutcome.LOCKED), ("exit-1", BdOutcome.UNKNOWN_ID), ("", BdOutcome.UNKNOWN_ID)],
     indirect=["ways"],
 )
-def test_what_stands_in_the_way_is_told(beads: "BeadsProject", ways: str, outcome: Outcome) -> None:
+def test_what_stands_in_the_way_is_told(beads: "BeadsProject", ways: str, outcome: BdOutcome) -> None:
     beads.put("t-1")
     assert sync(beads, issue="t-9").outcome is outcome
     assert beads.notes("t-1") == ""
@@ -98,15 +98,15 @@ def test_what_stands_in_the_way_is_told(beads: "BeadsProject", ways: str, outcom
 def test_an_update_that_hangs_is_ended_and_tried_only_once(beads: "BeadsProject", ways: str) -> None:
     beads.put("t-1")
     beads.settings = msgspec.structs.replace(beads.settings, timeout_s=3.0)
-    assert sync(beads).outcome is Outcome.TIMED_OUT
+    assert sync(beads).outcome is BdOutcome.TIMED_OUT
     assert beads.verbs == ["show", "update"]
 
 
 def test_no_program_and_no_beads_are_told_apart(beads: "BeadsProject") -> None:
-    assert sync(beads) == (Outcome.NO_DATABASE, (), "the project has no .beads")
+    assert sync(beads) == (BdOutcome.NO_DATABASE, (), "the project has no .beads")
     beads.put("t-1")
     beads.program.unlink()
-    assert sync(beads).outcome is Outcome.ABSENT
+    assert sync(beads).outcome is BdOutcome.ABSENT
 
 
 @pytest.mark.parametrize("ways", ["", "old"], indirect=True)
@@ -115,16 +115,16 @@ def test_a_note_too_large_is_shortened_and_notes_without_room_for_any_are_told(
 ) -> None:
     huge = NOTE._replace(decisions=("x" * 500_000,), next=("y" * 500_000,))
     beads.put("t-1", notes="n" * 125_000)
-    assert sync(beads, huge).outcome is Outcome.DELIVERED
+    assert sync(beads, huge).outcome is BdOutcome.DELIVERED
     beads.put("t-2", notes="n" * 131_000)
-    expected = Outcome.TOO_LARGE if ways == "old" else Outcome.DELIVERED
+    expected = BdOutcome.TOO_LARGE if ways == "old" else BdOutcome.DELIVERED
     assert sync(beads, huge, "t-2").outcome is expected
     assert beads.notes("t-2").startswith("n" * 131_000)
 
 
 def test_flowd_waits_while_another_tool_writes_and_looks_again(beads: "BeadsProject") -> None:
     beads.put("t-1", age_s=0.2)
-    assert sync(beads).outcome is Outcome.DELIVERED
+    assert sync(beads).outcome is BdOutcome.DELIVERED
     assert beads.verbs == ["show", "show", "update", "show"]
 
 
@@ -141,9 +141,9 @@ def test_where_it_never_gets_quiet_flowd_only_adds(
     beads.put("t-1")
     sync(beads, NOTE)
     notes = beads.notes("t-1")
-    monkeypatch.setattr(beads_notes, "LONGEST_WAIT_S", 0.0)
+    monkeypatch.setattr(beads_notes, "MAX_WAIT_S", 0.0)
     beads.put("t-1", notes=notes, age_s=0.1)
-    assert sync(beads, LATER).outcome is Outcome.DELIVERED
+    assert sync(beads, LATER).outcome is BdOutcome.DELIVERED
     assert beads.calls[-2]["words"][2] == "--append-notes"
     assert beads.notes("t-1").startswith(f"{notes}\n")
 
@@ -192,20 +192,20 @@ def test_one_bd_runs_at_a_time(beads: "BeadsProject", monkeypatch: pytest.Monkey
     beads.put("t-1")
     place = beads_place(beads.path)
     assert place is not None
-    with our_turn(place, 1.0):
+    with beads_lock(place, 1.0):
         impatient = msgspec.structs.replace(beads.settings, timeout_s=0.1)
         answer = read_issue(beads.path, "t-1", impatient)
-        assert answer == (Outcome.LOCKED, (), "another flowd process is at these Beads")
+        assert answer == (BdOutcome.LOCKED, (), "another flowd process is at these Beads")
         assert beads.calls == []
     with ThreadPoolExecutor(4) as pool:
         answers = list(pool.map(lambda _: read_issue(beads.path, "t-1", beads.settings), range(4)))
-    assert [answer.outcome for answer in answers] == [Outcome.DELIVERED] * 4
+    assert [answer.outcome for answer in answers] == [BdOutcome.DELIVERED] * 4
 
 
 def test_progress_counts_closed_children_of_all_and_nothing_of_nothing_is_zero(beads: "BeadsProject") -> None:
     beads.put("t-1")
-    assert epic_progress(beads.path, "t-1", beads.settings) == Progress(0, 0)
-    assert Progress(0, 0).percent == 0
+    assert epic_progress(beads.path, "t-1", beads.settings) == EpicProgress(0, 0)
+    assert EpicProgress(0, 0).percent == 0
     for number in range(55):
         beads.put(f"t-1.{number}", status="closed" if number < 11 else "open")
     found = epic_progress(beads.path, "t-1", beads.settings)
@@ -233,9 +233,9 @@ def test_a_real_bd_keeps_both_notes(tmp_path: Path, beads: "BeadsProject") -> No
     bd("update", issue, "--notes", THEIRS)
     settings = msgspec.structs.replace(beads.settings, program=REAL_BD)
     for note in (NOTE, LATER):
-        assert sync_note(beads.path, issue, note, settings).outcome is Outcome.DELIVERED
+        assert sync_note(beads.path, issue, note, settings).outcome is BdOutcome.DELIVERED
     notes = read_issue(beads.path, issue, settings).issues[0].notes or ""
     assert notes.startswith(THEIRS)
     assert told_in(notes) == "IN PROGRESS: Receipts"
-    assert sync_note(beads.path, "t-nope", NOTE, settings).outcome is Outcome.UNKNOWN_ID
-    assert epic_progress(beads.path, issue, settings) == Progress(0, 0)
+    assert sync_note(beads.path, "t-nope", NOTE, settings).outcome is BdOutcome.UNKNOWN_ID
+    assert epic_progress(beads.path, issue, settings) == EpicProgress(0, 0)

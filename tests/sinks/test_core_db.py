@@ -6,7 +6,7 @@ import msgspec
 
 from flowd.model.facts import Fact, Titled, state_fact
 from flowd.model.session import SessionState
-from flowd.sinks.core_db import CoreDb
+from flowd.sinks.core_db import CoreDbSink
 from flowd.store.database import Database
 
 
@@ -20,7 +20,7 @@ def rows(database: Database) -> list[tuple[object, ...]]:
 
 
 def test_a_session_has_one_row_with_its_newest_state(database: Database) -> None:
-    sink = CoreDb(database)
+    sink = CoreDbSink(database)
     for seq, title in ((1, "a"), (3, "b")):
         sink.accept(numbered(seq, title=title))
     sink.flush()
@@ -28,7 +28,7 @@ def test_a_session_has_one_row_with_its_newest_state(database: Database) -> None
 
 
 def test_an_older_state_that_comes_late_changes_nothing(database: Database) -> None:
-    sink = CoreDb(database)
+    sink = CoreDbSink(database)
     for seq, title in ((3, "new"), (1, "old")):
         sink.accept(numbered(seq, title=title))
         sink.flush()
@@ -36,7 +36,7 @@ def test_an_older_state_that_comes_late_changes_nothing(database: Database) -> N
 
 
 def test_nothing_is_written_before_the_flush(database: Database, tmp_path: Path) -> None:
-    sink = CoreDb(database)
+    sink = CoreDbSink(database)
     sink.accept(numbered(1))
     assert rows(database) == []
     sink.flush()
@@ -44,7 +44,7 @@ def test_nothing_is_written_before_the_flush(database: Database, tmp_path: Path)
 
 
 def test_the_whole_state_can_be_read_back(database: Database) -> None:
-    sink = CoreDb(database)
+    sink = CoreDbSink(database)
     fact = numbered(1, goal="g", files=("a", "b"), compactions=2)
     sink.accept(fact)
     sink.flush()
@@ -54,4 +54,4 @@ def test_the_whole_state_can_be_read_back(database: Database) -> None:
 
 
 def test_only_states_are_for_this_sink(database: Database) -> None:
-    assert CoreDb(database).key(Fact("k", "s1", "", 0.0, Titled("t"))) is None
+    assert CoreDbSink(database).key(Fact("k", "s1", "", 0.0, Titled("t"))) is None

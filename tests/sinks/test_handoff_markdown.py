@@ -12,17 +12,17 @@ import pytest
 from flowd.config.live import LiveSettings
 from flowd.handoff.markdown.directory import directory_name, handoff_files
 from flowd.handoff.markdown.document import SIGNAL
-from flowd.handoff.markdown.index import Shelved, index_path, shelve
+from flowd.handoff.markdown.index import ParsedHandoff, index_path, parse_file
 from flowd.model.checkpoints import checkpoint_fact, moment
 from flowd.model.facts import Fact, StateChanged, Trigger, state_fact
 from flowd.model.session import SessionState
-from flowd.sinks.handoff_markdown.sink import CLOSING_S, HandoffIndex, HandoffMarkdown
-from flowd.sinks.protocol import RefusedError
+from flowd.sinks.handoff_markdown.sink import CLOSING_S, HandoffIndexSink, HandoffMarkdownSink
+from flowd.sinks.protocol import PermanentFailureError
 from flowd.store.database import Database
-from flowd.store.documents import acknowledging_facts, open_escalations, taken_fact
+from flowd.store.documents import acknowledging_facts, indexed_fact, open_escalations
 from flowd.store.journal import Journal
 from flowd.store.migrations import migrate
-from flowd.store.user_fields import words_fact
+from flowd.store.user_fields import user_fields_fact
 
 NOW = time.time()
 SESSION = "0b5e4c1a-0000-4000-8000-000000000001"
@@ -50,7 +50,7 @@ class Shop:
         self.restart()
 
     def restart(self) -> None:
-        self.sink = HandoffMarkdown(self.database, LiveSettings(self.config))
+        self.sink = HandoffMarkdownSink(self.database, LiveSettings(self.config))
 
     def works(self, at: float, **fields: object) -> None:
         self.state = msgspec.structs.replace(self.state, last_activity_at=at, **fields)
@@ -75,11 +75,11 @@ class Shop:
         return path
 
     @property
-    def shelf(self) -> list[Shelved]:
-        return [shelved for filed in handoff_files(str(self.directory)) if (shelved := shelve(filed))]
+    def shelf(self) -> list[ParsedHandoff]:
+        return [shelved for filed in handoff_files(str(self.directory)) if (shelved := parse_file(filed))]
 
     @property
-    def newest(self) -> Shelved:
+    def newest(self) -> ParsedHandoff:
         return self.shelf[0]
 
 
@@ -239,7 +239,7 @@ def test_an_automatic_file_that_someone_edited_is_kept(shop: Shop) -> None:
 
 def test_an_escalation_stays_the_newest_until_it_is_acknowledged(shop: Shop) -> None:
     worker = shop.worker_writes(NOW - 9000, more=f"\n{SIGNAL}: look at the keys\n")
-    shop.journal.append(taken_fact(shop.newest, str(shop.project)))
+    shop.journal.append(indexed_fact(shop.newest, str(shop.project)))
     shop.checkpoint()
     assert shop.newest.file.path == str(worker)
     shop.journal.append(*acknowledging_facts(shop.journal, open_escalations(shop.journal)))
@@ -250,7 +250,7 @@ def test_an_escalation_stays_the_newest_until_it_is_acknowledged(shop: Shop) -> 
 
 def test_a_persons_words_come_first(shop: Shop) -> None:
     said: dict[str, str | list[str]] = {"goal": "Open on Monday", "outcome": "Shelves are up"}
-    shop.journal.append(words_fact(shop.journal, str(shop.project), said, SESSION))
+    shop.journal.append(user_fields_fact(shop.journal, str(shop.project), said, SESSION))
     shop.checkpoint()
     assert shop.newest.document.purpose == "Open on Monday"
     assert shop.newest.document.items("done")[0].text == "Shelves are up"
@@ -267,7 +267,7 @@ def test_a_project_of_the_same_encoded_name_is_told_apart(shop: Shop) -> None:
         shop.journal.append(state_fact(state))
         shop.checkpoint(state=state)
     directory = shop.directory.parent / directory_name(str(shop.project / "a_b"))
-    shelf = [shelved for filed in handoff_files(str(directory)) if (shelved := shelve(filed))]
+    shelf = [shelved for filed in handoff_files(str(directory)) if (shelved := parse_file(filed))]
     assert sorted(shelved.document.open_items[0] for shelved in shelf) == ["Work of a-b", "Work of a_b"]
     assert [len(shelved.document.open_items) for shelved in shelf] == [1, 1]
 
@@ -275,14 +275,14 @@ def test_a_project_of_the_same_encoded_name_is_told_apart(shop: Shop) -> None:
 def test_a_path_too_long_for_a_name_is_put_aside_with_a_clear_word(shop: Shop) -> None:
     place = shop.project / ("d" * 120) / ("e" * 120)
     place.mkdir(parents=True)
-    with pytest.raises(RefusedError, match="255 are possible"):
+    with pytest.raises(PermanentFailureError, match="255 are possible"):
         shop.checkpoint(state=msgspec.structs.replace(shop.state, project=str(place)))
 
 
 def test_the_index_follows_what_lies_there(shop: Shop) -> None:
     shop.checkpoint()
-    fact = taken_fact(shop.newest, str(shop.project))
-    sink = HandoffIndex()
+    fact = indexed_fact(shop.newest, str(shop.project))
+    sink = HandoffIndexSink()
     assert sink.key(fact) == str(shop.directory)
     sink.accept(fact)
     assert "| idle | Ship login | 0b5e4c1a-auto.md |" in Path(index_path(str(shop.directory))).read_text()

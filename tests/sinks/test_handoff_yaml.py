@@ -13,11 +13,11 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from flowd.config.live import LiveSettings
-from flowd.daemon.projects.resolver import Places
+from flowd.daemon.projects.resolver import ProjectResolver
 from flowd.model.facts import Fact, state_fact
 from flowd.model.session import SessionState
-from flowd.sinks.handoff_yaml import HandoffYaml
-from flowd.sinks.protocol import RefusedError
+from flowd.sinks.handoff_yaml import HandoffYamlSink
+from flowd.sinks.protocol import PermanentFailureError
 from flowd.store.database import Database
 
 NOW = time.time()
@@ -25,8 +25,8 @@ FIELDS = ["goal", "status", "now", "hypothesis", "outcome", "files", "branch", "
 
 
 @pytest.fixture
-def sink(database: Database, settings: LiveSettings) -> HandoffYaml:
-    return HandoffYaml(database, settings)
+def sink(database: Database, settings: LiveSettings) -> HandoffYamlSink:
+    return HandoffYamlSink(database, settings)
 
 
 @pytest.fixture
@@ -55,7 +55,7 @@ def edit(project: Path, **fields: Any) -> None:
 
 
 def test_a_new_file_has_all_fields_in_their_order_and_its_folder_ignores_itself(
-    sink: HandoffYaml, project: Path
+    sink: HandoffYamlSink, project: Path
 ) -> None:
     sink.accept(state(project, files=("b.py", "a.py"), branch="main", hypothesis="h", status="blocked"))
     assert list(handoff(project)) == FIELDS
@@ -78,7 +78,7 @@ def test_a_new_file_has_all_fields_in_their_order_and_its_folder_ignores_itself(
     [("goal", "My goal"), ("status", "completed"), ("hypothesis", "Mine"), ("outcome", "Done by me")],
 )
 def test_what_a_person_wrote_stands_while_the_rest_moves(
-    sink: HandoffYaml, project: Path, field: str, theirs: str
+    sink: HandoffYamlSink, project: Path, field: str, theirs: str
 ) -> None:
     sink.accept(state(project, hypothesis="h", outcome="o"))
     edit(project, **{field: theirs})
@@ -94,21 +94,21 @@ def test_what_a_person_wrote_stands_while_the_rest_moves(
     assert (found["now"], found["branch"], found["files"]) == ("Step 3", "b", ["f"])
 
 
-def test_a_person_may_change_now_but_the_next_step_replaces_it(sink: HandoffYaml, project: Path) -> None:
+def test_a_person_may_change_now_but_the_next_step_replaces_it(sink: HandoffYamlSink, project: Path) -> None:
     sink.accept(state(project))
     edit(project, now="Having lunch")
     sink.accept(state(project, now="Writing", last_activity_at=NOW + 1))
     assert handoff(project)["now"] == "Writing"
 
 
-def test_what_a_person_emptied_is_filled_again(sink: HandoffYaml, project: Path) -> None:
+def test_what_a_person_emptied_is_filled_again(sink: HandoffYamlSink, project: Path) -> None:
     sink.accept(state(project))
     edit(project, goal=None)
     sink.accept(state(project, goal="New goal", last_activity_at=NOW + 1))
     assert handoff(project)["goal"] == "New goal"
 
 
-def test_what_was_there_before_flowd_is_a_persons(sink: HandoffYaml, project: Path) -> None:
+def test_what_was_there_before_flowd_is_a_persons(sink: HandoffYamlSink, project: Path) -> None:
     file_of(project).parent.mkdir()
     file_of(project).write_text("# ours\n\nzeta: 1\ngoal: Theirs\nstatus: blocked\nnow: old\nalpha: [x]\n")
     sink.accept(state(project))
@@ -123,27 +123,29 @@ def test_what_was_there_before_flowd_is_a_persons(sink: HandoffYaml, project: Pa
 def test_a_restart_between_noting_and_writing_does_not_turn_own_words_into_a_persons(
     database: Database, settings: LiveSettings, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    HandoffYaml(database, settings).accept(state(project, goal="First"))
+    HandoffYamlSink(database, settings).accept(state(project, goal="First"))
     with monkeypatch.context() as killed:
         killed.setattr("flowd.sinks.handoff_yaml.merge_into_file", lambda *_, **__: 1 / 0)
         for goal in ("Second", "Third", "Fourth"):
             with pytest.raises(ZeroDivisionError):
-                HandoffYaml(database, settings).accept(state(project, goal=goal, last_activity_at=NOW + 1))
+                HandoffYamlSink(database, settings).accept(
+                    state(project, goal=goal, last_activity_at=NOW + 1)
+                )
     assert handoff(project)["goal"] == "First"
-    HandoffYaml(database, settings).accept(state(project, goal="Fifth", last_activity_at=NOW + 2))
+    HandoffYamlSink(database, settings).accept(state(project, goal="Fifth", last_activity_at=NOW + 2))
     assert handoff(project)["goal"] == "Fifth"
 
 
 @pytest.mark.parametrize("order", list(itertools.permutations(range(3))))
 def test_the_most_recent_session_wins_in_any_order_of_delivery(
-    sink: HandoffYaml, project: Path, order: tuple[int, ...]
+    sink: HandoffYamlSink, project: Path, order: tuple[int, ...]
 ) -> None:
     for age in order:
         sink.accept(state(project, f"s{age}", goal=f"goal {age}", last_activity_at=NOW - age))
     assert (handoff(project)["session_id"], handoff(project)["goal"]) == ("s0", "goal 0")
 
 
-def test_the_same_fact_twice_writes_once(sink: HandoffYaml, project: Path) -> None:
+def test_the_same_fact_twice_writes_once(sink: HandoffYamlSink, project: Path) -> None:
     sink.accept(state(project))
     before = file_of(project).stat()
     sink.accept(state(project))
@@ -156,14 +158,16 @@ def choose(config: Path, settings: LiveSettings, projects: str) -> None:
     settings.reload()
 
 
-def test_none_writes_nowhere(sink: HandoffYaml, project: Path, config: Path, settings: LiveSettings) -> None:
+def test_none_writes_nowhere(
+    sink: HandoffYamlSink, project: Path, config: Path, settings: LiveSettings
+) -> None:
     choose(config, settings, "none")
     sink.accept(state(project))
     assert not file_of(project).parent.exists()
 
 
 def test_opted_in_writes_only_where_the_folder_is(
-    sink: HandoffYaml, project: Path, config: Path, settings: LiveSettings
+    sink: HandoffYamlSink, project: Path, config: Path, settings: LiveSettings
 ) -> None:
     choose(config, settings, "opted_in")
     sink.accept(state(project))
@@ -173,12 +177,14 @@ def test_opted_in_writes_only_where_the_folder_is(
     assert handoff(project)["goal"] == "Mend the parser"
 
 
-def test_history_changes_no_file(sink: HandoffYaml, project: Path) -> None:
+def test_history_changes_no_file(sink: HandoffYamlSink, project: Path) -> None:
     sink.accept(state(project, last_activity_at=NOW - 31 * 86_400))
     assert not file_of(project).parent.exists()
 
 
-def test_a_missing_project_and_a_vanished_transcript_write_nothing(sink: HandoffYaml, project: Path) -> None:
+def test_a_missing_project_and_a_vanished_transcript_write_nothing(
+    sink: HandoffYamlSink, project: Path
+) -> None:
     sink.accept(state(project / "gone"))
     sink.accept(state(project, vanished_at=NOW))
     assert not (project / "gone").exists()
@@ -186,16 +192,16 @@ def test_a_missing_project_and_a_vanished_transcript_write_nothing(sink: Handoff
 
 
 def test_a_link_that_leaves_the_project_is_refused_for_good(
-    sink: HandoffYaml, project: Path, tmp_path: Path
+    sink: HandoffYamlSink, project: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "outside").mkdir()
     (project / ".flow-guardian").symlink_to(tmp_path / "outside")
-    with pytest.raises(RefusedError, match="leads out of the project"):
+    with pytest.raises(PermanentFailureError, match="leads out of the project"):
         sink.accept(state(project))
     assert list((tmp_path / "outside").iterdir()) == []
 
 
-def test_a_broken_file_is_kept_aside_and_replaced(sink: HandoffYaml, project: Path) -> None:
+def test_a_broken_file_is_kept_aside_and_replaced(sink: HandoffYamlSink, project: Path) -> None:
     file_of(project).parent.mkdir()
     file_of(project).write_text("goal: [unclosed\n")
     sink.accept(state(project))
@@ -204,13 +210,13 @@ def test_a_broken_file_is_kept_aside_and_replaced(sink: HandoffYaml, project: Pa
     assert [path.read_text() for path in kept] == ["goal: [unclosed\n"]
 
 
-def test_facts_without_a_project_are_not_for_this_sink(sink: HandoffYaml) -> None:
+def test_facts_without_a_project_are_not_for_this_sink(sink: HandoffYamlSink) -> None:
     assert sink.key(state_fact(SessionState(session_id="s"))) is None
 
 
 @pytest.mark.parametrize("cwd", [lambda: str(Path.home()), lambda: "/", lambda: "/tmp", lambda: "/var/tmp"])
 def test_home_root_and_temp_roots_are_no_projects(cwd: Callable[[], str]) -> None:
-    assert Places().of(cwd(), cwd()).root == ""
+    assert ProjectResolver().of(cwd(), cwd()).root == ""
 
 
 def test_a_worktree_has_its_own_file_and_names_the_repository(tmp_path: Path) -> None:
@@ -221,9 +227,9 @@ def test_a_worktree_has_its_own_file_and_names_the_repository(tmp_path: Path) ->
     (main / ".git" / "worktrees" / "tree" / "HEAD").write_text("ref: refs/heads/side\n")
     tree.mkdir()
     (tree / ".git").write_text(f"gitdir: {main / '.git' / 'worktrees' / 'tree'}\n")
-    place = Places().of(str(tree), str(tree))
+    place = ProjectResolver().of(str(tree), str(tree))
     assert (place.root, place.repository, place.worktree) == (str(tree), str(main / ".git"), "tree")
-    assert Places().of(str(main), str(main)).repository == place.repository
+    assert ProjectResolver().of(str(main), str(main)).repository == place.repository
 
 
 @hypothesis_settings(
@@ -235,6 +241,6 @@ def test_whatever_flowd_wrote_it_knows_again_as_its_own(
 ) -> None:
     """Otherwise an odd character would freeze the goal for ever, as if a person had written it."""
     file_of(project).unlink(missing_ok=True)
-    HandoffYaml(database, settings).accept(state(project, goal=goal))
-    HandoffYaml(database, settings).accept(state(project, goal="Next goal"))
+    HandoffYamlSink(database, settings).accept(state(project, goal=goal))
+    HandoffYamlSink(database, settings).accept(state(project, goal="Next goal"))
     assert handoff(project)["goal"] == "Next goal"

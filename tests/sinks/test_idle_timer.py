@@ -11,7 +11,7 @@ from flowd.daemon.clocks import IdleWatch, is_idle
 from flowd.daemon.store_gate import StoreGate
 from flowd.model.facts import state_fact
 from flowd.model.session import SessionState
-from flowd.sinks.idle_timer import IdleTimer
+from flowd.sinks.idle_timer import IdleTimerSink
 from flowd.store.database import Database
 from flowd.store.idle import IdleTable, Pause
 
@@ -20,8 +20,8 @@ MINUTE = 60.0
 
 
 @pytest.fixture
-def timer(database: Database) -> IdleTimer:
-    return IdleTimer(database)
+def timer(database: Database) -> IdleTimerSink:
+    return IdleTimerSink(database)
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ def project(tmp_path: Path) -> Path:
     return tmp_path / "project"
 
 
-def take(timer: IdleTimer, project: Path | None, at: float, session: str = "s1") -> None:
+def take(timer: IdleTimerSink, project: Path | None, at: float, session: str = "s1") -> None:
     timer.accept(
         state_fact(SessionState(session_id=session, project=str(project or ""), last_activity_at=at))
     )
@@ -41,7 +41,7 @@ def marker(project: Path) -> Path:
     return project / "conductor" / ".last_activity"
 
 
-def test_a_marker_moves_forward_with_the_activity_and_never_back(timer: IdleTimer, project: Path) -> None:
+def test_a_marker_moves_forward_with_the_activity_and_never_back(timer: IdleTimerSink, project: Path) -> None:
     marker(project).touch()
     os.utime(marker(project), (NOW - 100, NOW - 100))
     take(timer, project, NOW - 50)
@@ -50,14 +50,14 @@ def test_a_marker_moves_forward_with_the_activity_and_never_back(timer: IdleTime
     assert marker(project).stat().st_mtime == NOW - 50
 
 
-def test_a_missing_marker_is_made_and_looks_like_no_pause(timer: IdleTimer, project: Path) -> None:
+def test_a_missing_marker_is_made_and_looks_like_no_pause(timer: IdleTimerSink, project: Path) -> None:
     """Old work, caught up on, must not trigger what waits for a long pause."""
     take(timer, project, NOW - 3 * 86_400)
     assert marker(project).stat().st_mtime >= NOW
     assert marker(project).read_bytes() == b""
 
 
-def test_without_a_conductor_nothing_is_made(timer: IdleTimer, tmp_path: Path) -> None:
+def test_without_a_conductor_nothing_is_made(timer: IdleTimerSink, tmp_path: Path) -> None:
     (tmp_path / "plain").mkdir()
     take(timer, tmp_path / "plain", NOW)
     take(timer, None, NOW)
@@ -65,7 +65,7 @@ def test_without_a_conductor_nothing_is_made(timer: IdleTimer, tmp_path: Path) -
 
 
 @pytest.mark.parametrize("what", ["folder", "marker"])
-def test_no_link_is_followed(timer: IdleTimer, project: Path, tmp_path: Path, what: str) -> None:
+def test_no_link_is_followed(timer: IdleTimerSink, project: Path, tmp_path: Path, what: str) -> None:
     outside = tmp_path / "outside"
     outside.mkdir()
     if what == "folder":
@@ -77,7 +77,7 @@ def test_no_link_is_followed(timer: IdleTimer, project: Path, tmp_path: Path, wh
     assert list(outside.iterdir()) == []
 
 
-def test_activity_never_moves_back(timer: IdleTimer, database: Database) -> None:
+def test_activity_never_moves_back(timer: IdleTimerSink, database: Database) -> None:
     for at in (NOW, NOW - 10, NOW - 5):
         take(timer, None, at)
     assert IdleTable(database).untold(since=0) == [Pause("s1", "", NOW)]
@@ -113,7 +113,7 @@ class Clock:
 
 
 def test_each_pause_is_told_once_also_after_a_restart(
-    timer: IdleTimer, database: Database, settings: LiveSettings
+    timer: IdleTimerSink, database: Database, settings: LiveSettings
 ) -> None:
     take(timer, None, NOW - 40 * MINUTE)
     clock = Clock(database, settings)
@@ -123,13 +123,15 @@ def test_each_pause_is_told_once_also_after_a_restart(
     assert Clock(database, settings).check() == 1
 
 
-def test_a_session_at_work_is_not_told(timer: IdleTimer, database: Database, settings: LiveSettings) -> None:
+def test_a_session_at_work_is_not_told(
+    timer: IdleTimerSink, database: Database, settings: LiveSettings
+) -> None:
     take(timer, None, NOW - 5 * MINUTE)
     assert Clock(database, settings).check() == 0
 
 
 def test_pauses_older_than_core_db_are_history(
-    timer: IdleTimer, database: Database, settings: LiveSettings
+    timer: IdleTimerSink, database: Database, settings: LiveSettings
 ) -> None:
     take(timer, None, NOW - 40 * MINUTE)
     made_at = time.strftime("%Y-%m-%dT%H:%M:%S+00:00", time.gmtime(NOW - 10 * MINUTE))
@@ -137,7 +139,7 @@ def test_pauses_older_than_core_db_are_history(
 
 
 def test_zero_turns_it_off(
-    timer: IdleTimer, database: Database, settings: LiveSettings, config: Path
+    timer: IdleTimerSink, database: Database, settings: LiveSettings, config: Path
 ) -> None:
     take(timer, None, NOW - 40 * MINUTE)
     config.write_text("idle: {after_minutes: 0}\n")

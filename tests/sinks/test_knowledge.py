@@ -8,10 +8,10 @@ import pytest
 from flowd.handoff.block.find import blocks_in_markdown
 from flowd.model.facts import BlockFound, Fact, Titled, state_fact
 from flowd.model.session import Insight, SessionState
-from flowd.sinks.knowledge import SESSIONS_AT_ONCE, Knowledge
+from flowd.sinks.knowledge import SESSIONS_AT_ONCE, KnowledgeSink
 from flowd.store.database import Database
 from flowd.store.journal import body_from_text, body_text
-from flowd.store.knowledge.search import Query, known_of, search
+from flowd.store.knowledge.search import NodeQuery, known_of, search
 from flowd.store.migrations import migrate
 from flowd.system.errors import StoreError
 
@@ -40,7 +40,7 @@ def insight_fact(text: str = "Beeps are loud", session_id: str = "s", at: float 
     )
 
 
-def deliver(sink: Knowledge, *facts: Fact) -> None:
+def deliver(sink: KnowledgeSink, *facts: Fact) -> None:
     for fact in facts:
         sink.accept(fact)
     sink.flush()
@@ -68,11 +68,11 @@ def replace_core_db(database: Database) -> None:
 
 
 def test_a_block_that_went_through_the_journal_is_applied_with_its_place(database: Database) -> None:
-    sink = Knowledge(database)
+    sink = KnowledgeSink(database)
     for _ in range(2):
         sink.accept(block_fact())
     sink.flush()
-    (gotcha,) = search(database, Query(words="beeps"))
+    (gotcha,) = search(database, NodeQuery(words="beeps"))
     assert gotcha.mentions == 1
     place = known_of(database, gotcha).told[0].provenance
     assert (place.session_id, place.record, place.file, place.at) == ("s", "r", "tasks/task-1.md", 5.0)
@@ -81,7 +81,7 @@ def test_a_block_that_went_through_the_journal_is_applied_with_its_place(databas
 def test_no_block_is_left_out_for_a_newer_one_and_of_states_only_the_newest_counts(
     database: Database,
 ) -> None:
-    sink = Knowledge(database)
+    sink = KnowledgeSink(database)
     assert sink.key(block_fact(at=1.0)) != sink.key(block_fact(at=2.0))
     state = SessionState(session_id="s", project=PROJECT, insights=(Insight("learning", "Beeps are loud"),))
     assert sink.key(state_fact(state)) == "insights:s"
@@ -90,12 +90,12 @@ def test_no_block_is_left_out_for_a_newer_one_and_of_states_only_the_newest_coun
 
 
 def test_insights_of_a_state_enter_below_blocks(database: Database) -> None:
-    sink = Knowledge(database)
+    sink = KnowledgeSink(database)
     sink.accept(block_fact())
     insights = (Insight("learning", "The till beeps on Mondays", record="r7", line=70),)
     sink.accept(state_fact(SessionState(session_id="s", project=PROJECT, insights=insights)))
     sink.flush()
-    gotcha, insight = search(database, Query(words="till beeps"))
+    gotcha, insight = search(database, NodeQuery(words="till beeps"))
     assert (gotcha.type, insight.type) == ("gotcha", "insight")
     assert insight.weight < gotcha.weight
     assert known_of(database, insight).told[0].provenance.line == 70
@@ -103,19 +103,19 @@ def test_insights_of_a_state_enter_below_blocks(database: Database) -> None:
 
 def test_what_many_sessions_found_is_in_core_db_when_flushed(database: Database) -> None:
     count = SESSIONS_AT_ONCE * 2 + 7
-    deliver(Knowledge(database), *(insight_fact(session_id=f"s{number}") for number in range(count)))
+    deliver(KnowledgeSink(database), *(insight_fact(session_id=f"s{number}") for number in range(count)))
     other = Database(database.path)
-    (node,) = search(other, Query(words="loud"))
+    (node,) = search(other, NodeQuery(words="loud"))
     assert node.mentions == count
     other.close()
 
 
 def test_a_session_that_found_nothing_new_costs_no_statement(database: Database) -> None:
-    sink = Knowledge(database)
+    sink = KnowledgeSink(database)
     deliver(sink, insight_fact(at=5.0))
     assert statements_of(database, lambda: deliver(sink, insight_fact(at=6.0))) == []
     deliver(sink, insight_fact("Beeps annoy", at=7.0))
-    assert {node.summary for node in search(database, Query(type="insight"))} == {
+    assert {node.summary for node in search(database, NodeQuery(type="insight"))} == {
         "Beeps are loud",
         "Beeps annoy",
     }
@@ -125,7 +125,7 @@ def test_only_so_many_sessions_are_remembered_and_the_others_looked_up(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("flowd.sinks.knowledge.SESSIONS_REMEMBERED", 1)
-    sink = Knowledge(database)
+    sink = KnowledgeSink(database)
     facts = [insight_fact(session_id="a"), insight_fact(session_id="b")]
     deliver(sink, *facts)
     assert statements_of(database, lambda: deliver(sink, facts[1])) == []
@@ -135,24 +135,24 @@ def test_only_so_many_sessions_are_remembered_and_the_others_looked_up(
 
 
 def test_another_core_db_is_told_what_the_one_before_was(database: Database) -> None:
-    sink = Knowledge(database)
+    sink = KnowledgeSink(database)
     deliver(sink, insight_fact())
     replace_core_db(database)
     with pytest.raises(StoreError):
         sink.accept(insight_fact())
     database.drop_connection()
     deliver(sink, insight_fact())
-    assert len(search(database, Query(words="loud"))) == 1
+    assert len(search(database, NodeQuery(words="loud"))) == 1
 
 
 def test_what_was_accepted_before_core_db_failed_waits_for_its_next_delivery(database: Database) -> None:
-    sink = Knowledge(database)
+    sink = KnowledgeSink(database)
     sink.accept(insight_fact())
     replace_core_db(database)
     with pytest.raises(StoreError):
         sink.accept(block_fact())
     database.drop_connection()
     sink.flush()
-    assert search(database, Query(words="loud")) == []
+    assert search(database, NodeQuery(words="loud")) == []
     deliver(sink, insight_fact(), block_fact())
-    assert len(search(database, Query(words="loud"))) == 1
+    assert len(search(database, NodeQuery(words="loud"))) == 1

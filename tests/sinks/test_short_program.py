@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from flowd.system.processes import OverdueError, run_program, running_programs
+from flowd.system.processes import DeadlineExceededError, run_program, running_programs
 
 FAMILY = """
 import os, pathlib, signal, subprocess, sys, time
@@ -54,7 +54,7 @@ def test_the_streams_are_told_apart_and_the_place_is_the_given_one(tmp_path: Pat
 
 
 def test_a_program_that_ignores_term_is_ended_with_its_children(tmp_path: Path) -> None:
-    with pytest.raises(OverdueError, match="did not end within 4 s"):
+    with pytest.raises(DeadlineExceededError, match="did not end within 4 s"):
         run_program(python(FAMILY, "hang"), cwd=str(tmp_path), env=os.environ, timeout_s=4)
     wait_until_gone(family(tmp_path))
     assert running_programs() == 0

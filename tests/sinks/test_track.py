@@ -13,12 +13,12 @@ from flowd.config.live import LiveSettings
 from flowd.config.settings import Settings
 from flowd.handoff.track.tracks import Track, choose_track
 from flowd.model.facts import Checkpointed, Fact
-from flowd.sinks.beads.sink import Beads
-from flowd.sinks.protocol import NotNowError
-from flowd.sinks.track.couriers import CarryNow, SinksCarry
-from flowd.sinks.track.create import Created, Creation
+from flowd.sinks.beads.sink import BeadsSink
+from flowd.sinks.protocol import RetryLaterError
+from flowd.sinks.track.couriers import DeferDelivery, DeliverNow
+from flowd.sinks.track.create import Creation, CreationResult
 from flowd.sinks.track.resume import resume_track
-from flowd.sinks.track.sink import TrackHandoffs
+from flowd.sinks.track.sink import TrackSink
 from flowd.store.database import Database
 from flowd.store.journal import Journal
 from flowd.store.user_fields import binding_fact
@@ -43,25 +43,25 @@ def shop(tmp_path: Path) -> TrackProject:
 
 
 @pytest.fixture
-def sink(database: Database, settings: LiveSettings) -> TrackHandoffs:
+def sink(database: Database, settings: LiveSettings) -> TrackSink:
     """The sink as the daemon makes it."""
-    return TrackHandoffs(database, settings)
+    return TrackSink(database, settings)
 
 
-def tell(sink: TrackHandoffs, fact: Fact) -> None:
+def tell(sink: TrackSink, fact: Fact) -> None:
     """Deliver *fact* twice, as a crash would."""
     if sink.key(fact) is not None:
         sink.accept(fact)
         sink.accept(fact)
 
 
-def create(shop: TrackProject, fact: Fact, settings: Settings) -> Created:
+def create(shop: TrackProject, fact: Fact, settings: Settings) -> CreationResult:
     """Run the workflow as a command does."""
     assert isinstance(fact.body, Checkpointed)
-    return Creation(str(shop.root), fact.body, fact.at, settings, CarryNow(settings)).run()
+    return Creation(str(shop.root), fact.body, fact.at, settings, DeliverNow(settings)).run()
 
 
-def test_a_tracks_whole_life(shop: TrackProject, sink: TrackHandoffs, settings: LiveSettings) -> None:
+def test_a_tracks_whole_life(shop: TrackProject, sink: TrackSink, settings: LiveSettings) -> None:
     """Design, epics, idle, a new session, finish: history, index and progress are right after each."""
     expected: list[tuple[int, str, str | None]] = []
 
@@ -106,7 +106,7 @@ def test_a_broken_metadata_json_stops_nothing_else(shop: TrackProject, settings:
     bound = shop.checkpoint("manual")
     assert isinstance(bound.body, Checkpointed)
     body = msgspec.structs.replace(bound.body, track=shop.track)
-    created = Creation(str(shop.root), body, bound.at, settings.current, SinksCarry()).run()
+    created = Creation(str(shop.root), body, bound.at, settings.current, DeferDelivery()).run()
     assert [step.name for step in created.failures] == ["metadata", "metadata.json"]
     assert len(shop.files) == 1
     assert (shop.folder / "metadata.json").read_text() == "{"
@@ -163,13 +163,13 @@ def test_bd_that_fails_stops_no_file(beads: BeadsProject, config: Path, settings
 
 
 def test_workers_are_seen_before_a_handoff(
-    shop: TrackProject, sink: TrackHandoffs, config: Path, settings: LiveSettings
+    shop: TrackProject, sink: TrackSink, config: Path, settings: LiveSettings
 ) -> None:
     """The setting decides: wait until the deadline, include their state, or cancel."""
     shop.workers("BlueLake", "RedFox")
     config.write_text("conductor: {parallel: wait}\n")
     settings.reload()
-    with pytest.raises(NotNowError, match="BlueLake, RedFox"):
+    with pytest.raises(RetryLaterError, match="BlueLake, RedFox"):
         tell(sink, shop.checkpoint("epic-end", "E1"))
     config.write_text("conductor: {parallel: cancel}\n")
     settings.reload()
@@ -182,7 +182,7 @@ def test_workers_are_seen_before_a_handoff(
     assert "- Worker: BlueLake running" in (shop.handoffs / name).read_text()
 
 
-def test_triggers_can_be_turned_off(shop: TrackProject, sink: TrackHandoffs) -> None:
+def test_triggers_can_be_turned_off(shop: TrackProject, sink: TrackSink) -> None:
     """Not design-end and pre-finish."""
     (shop.root / "conductor" / "workflow.md").write_text(
         "handoff:\n  idle_threshold_minutes: 0\n  auto_triggers: {epic-end: false, pre-finish: false}\n"
@@ -192,16 +192,14 @@ def test_triggers_can_be_turned_off(shop: TrackProject, sink: TrackHandoffs) -> 
     assert shop.history == [(1, "pre-finish", "E1")]
 
 
-def test_an_epic_is_closed_once_however_often_it_is_told(shop: TrackProject, sink: TrackHandoffs) -> None:
+def test_an_epic_is_closed_once_however_often_it_is_told(shop: TrackProject, sink: TrackSink) -> None:
     """Unless it was begun again."""
     for trigger in ("epic-end", "epic-end", "epic-start", "epic-end"):
         tell(sink, shop.checkpoint(trigger, "E1"))
     assert [trigger for _, trigger, _ in shop.history] == ["epic-end", "epic-start", "epic-end"]
 
 
-def test_a_session_that_left_its_handoff_is_not_idle_once_more(
-    shop: TrackProject, sink: TrackHandoffs
-) -> None:
+def test_a_session_that_left_its_handoff_is_not_idle_once_more(shop: TrackProject, sink: TrackSink) -> None:
     """Nothing happened since."""
     tell(sink, shop.checkpoint("pre-finish"))
     tell(sink, shop.checkpoint("idle"))
@@ -209,7 +207,7 @@ def test_a_session_that_left_its_handoff_is_not_idle_once_more(
 
 
 def test_an_epic_closed_in_beads_export_is_told_at_the_next_checkpoint(
-    shop: TrackProject, sink: TrackHandoffs, database: Database
+    shop: TrackProject, sink: TrackSink, database: Database
 ) -> None:
     """Of the track's own epics, since the session began; whatever the checkpoint is."""
     whole = json.loads((shop.folder / "metadata.json").read_text()) | {"beads": {"epicId": "t-1"}}
@@ -235,7 +233,7 @@ def test_an_epic_closed_in_beads_export_is_told_at_the_next_checkpoint(
 
 
 def test_a_session_bound_to_a_track_stays_with_it(
-    shop: TrackProject, sink: TrackHandoffs, database: Database
+    shop: TrackProject, sink: TrackSink, database: Database
 ) -> None:
     """Another track that was changed later is not meant."""
     other = TrackProject(shop.root, "other_20260302").make()
@@ -246,7 +244,7 @@ def test_a_session_bound_to_a_track_stays_with_it(
     assert other.history == []
 
 
-def test_work_outside_any_track_goes_to_general(tmp_path: Path, sink: TrackHandoffs) -> None:
+def test_work_outside_any_track_goes_to_general(tmp_path: Path, sink: TrackSink) -> None:
     """With an index, without a history."""
     (tmp_path / "conductor").mkdir()
     general = TrackProject(tmp_path, "general")
@@ -256,7 +254,7 @@ def test_work_outside_any_track_goes_to_general(tmp_path: Path, sink: TrackHando
     assert not (tmp_path / "conductor" / "tracks").exists()
 
 
-def test_a_project_without_conductor_costs_nothing(tmp_path: Path, sink: TrackHandoffs) -> None:
+def test_a_project_without_conductor_costs_nothing(tmp_path: Path, sink: TrackSink) -> None:
     """The sink does not want to hear of it."""
     root = tmp_path / "bare"
     root.mkdir()
@@ -265,7 +263,7 @@ def test_a_project_without_conductor_costs_nothing(tmp_path: Path, sink: TrackHa
     assert os.listdir(root) == []
 
 
-def test_a_failure_is_shown_and_tried_again(shop: TrackProject, sink: TrackHandoffs) -> None:
+def test_a_failure_is_shown_and_tried_again(shop: TrackProject, sink: TrackSink) -> None:
     """What stands in the way goes away: then the same fact is written."""
     shop.handoffs.mkdir(parents=True)
     (shop.handoffs / "index.md").mkdir()
@@ -288,7 +286,7 @@ def test_resuming_tells_progress_by_beads_and_what_has_drifted(
     beads.put("t-1", status="in_progress", notes="what is known")
     body = shop.checkpoint("manual", branch="feat").body
     assert isinstance(body, Checkpointed)
-    Creation(str(shop.root), body, time.time() - 8 * 86_400, settings.current, SinksCarry()).run()
+    Creation(str(shop.root), body, time.time() - 8 * 86_400, settings.current, DeferDelivery()).run()
     (shop.root / ".git").mkdir()
     (shop.root / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
     resumed = resume_track(Track(str(shop.root), shop.track), settings.current)
@@ -298,15 +296,15 @@ def test_resuming_tells_progress_by_beads_and_what_has_drifted(
 
 
 def test_the_note_waits_for_the_handoff_that_it_names(
-    beads: BeadsProject, sink: TrackHandoffs, config: Path, settings: LiveSettings
+    beads: BeadsProject, sink: TrackSink, config: Path, settings: LiveSettings
 ) -> None:
     """In the daemon two sinks take one checkpoint; the note must not name the section before."""
     config.write_text(f"beads: {{program: {beads.program}}}\n")
     settings.reload()
     shop = TrackProject(beads.root).make(beads={"epicId": "t-1"})
     beads.put("t-1", status="in_progress")
-    notes, fact = Beads(settings), shop.checkpoint("epic-end", "E1")
-    with pytest.raises(NotNowError):
+    notes, fact = BeadsSink(settings), shop.checkpoint("epic-end", "E1")
+    with pytest.raises(RetryLaterError):
         notes.accept(fact)
     sink.accept(fact)
     notes.accept(fact)

@@ -126,11 +126,11 @@ def test_a_long_log_is_folded_when_asked_and_not_within_a_commit(tmp_path: Path)
     database = Database(tmp_path / "core.db", durable=False)
     journal, beside = Journal(database), tmp_path / "copy.db"
     journal.append(*[titled(f"{number}") for number in range(CHANGES_PER_FOLD)])
-    assert database.log_is_long
+    assert database.wal_is_large
     shutil.copy(database.path, beside)
     assert Journal(Database(beside)).newest() == 0
-    database.fold_log()
-    assert not database.log_is_long
+    database.checkpoint_wal()
+    assert not database.wal_is_large
     shutil.copy(database.path, beside)
     assert Journal(Database(beside)).newest() == CHANGES_PER_FOLD
     database.close()

@@ -12,7 +12,7 @@ from flowd.store.database import Database
 from flowd.store.knowledge.blocks import keep_block
 from flowd.store.knowledge.context import blocked_tasks, blockers_of, contexts_before, learned_gotchas
 from flowd.store.knowledge.graph import Provenance
-from flowd.store.knowledge.search import Query, find_nodes, known_of, search, tasks_of
+from flowd.store.knowledge.search import NodeQuery, find_nodes, known_of, search, tasks_of
 from flowd.store.migrations import migrate
 
 PROJECT = "/home/someone/shop"
@@ -72,12 +72,12 @@ def dump(database: Database) -> list[str]:
 
 
 def ids(database: Database, words: str = "") -> set[str]:
-    return {node.id for node in search(database, Query(words=words))}
+    return {node.id for node in search(database, NodeQuery(words=words))}
 
 
 def test_a_block_becomes_nodes_linked_to_their_task(database: Database) -> None:
     assert keep_block(database, found_in(), FILE) == "applied"
-    (pattern,) = search(database, Query(words="prices", type="pattern"))
+    (pattern,) = search(database, NodeQuery(words="prices", type="pattern"))
     assert (pattern.summary, pattern.tags, pattern.file) == (
         "Prices are integers of the smallest coin",
         ("prices", "checkout"),
@@ -159,10 +159,10 @@ def test_what_another_block_also_says_stays_when_one_takes_it_back(database: Dat
     other = msgspec.structs.replace(FILE, file="tasks/task-009.md")
     keep_block(database, found_in(), FILE)
     keep_block(database, found_in(heading="# Task 009: Again\n"), other)
-    (gotcha,) = search(database, Query(words="clock"))
+    (gotcha,) = search(database, NodeQuery(words="clock"))
     assert gotcha.mentions == 2
     keep_block(database, found_in("outcome: completed\n"), later())
-    (gotcha,) = search(database, Query(words="clock"))
+    (gotcha,) = search(database, NodeQuery(words="clock"))
     assert gotcha.mentions == 1
 
 
@@ -229,13 +229,13 @@ def test_the_same_meaning_is_one_node_counted_with_the_newest_wording(
     for number, text in enumerate((one, other)):
         found = found_in(f"outcome: completed\ngotchas:\n  - issue: '{text}'\n", f"# Task {number}: x\n")
         keep_block(database, found, later(FILE, file=f"tasks/task-{number}.md"))
-    (node,) = search(database, Query(type="gotcha"))
+    (node,) = search(database, NodeQuery(type="gotcha"))
     assert (node.summary, node.mentions) == (other, 2)
 
 
 def test_projects_do_not_mix(database: Database) -> None:
     keep_block(database, found_in(), FILE)
     keep_block(database, found_in(), msgspec.structs.replace(FILE, project="/elsewhere"))
-    assert len(search(database, Query(words="clock"))) == 2
-    (here,) = search(database, Query(words="clock", project=PROJECT))
+    assert len(search(database, NodeQuery(words="clock"))) == 2
+    (here,) = search(database, NodeQuery(words="clock", project=PROJECT))
     assert (here.project, here.mentions) == (PROJECT, 1)

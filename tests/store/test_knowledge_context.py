@@ -11,7 +11,7 @@ import pytest
 
 from flowd.handoff.block.find import blocks_in_markdown
 from flowd.handoff.task_context import render
-from flowd.model.block import Block, FoundBlock
+from flowd.model.block import FoundBlock, HandoffBlock
 from flowd.store.database import Database
 from flowd.store.knowledge.blocks import keep_block
 from flowd.store.knowledge.context import context_from, contexts_before, session_context
@@ -94,7 +94,7 @@ def told(database: Database, task: str = "", **options: Any) -> list[str]:
     return [context.task.id for context in contexts_before(database, PROJECT, task, **options)]
 
 
-def handlebars(template: str, block: Block) -> str:
+def handlebars(template: str, block: HandoffBlock) -> str:
     """Fill the specification's template by its own rules: ``each``, ``where``, and names in braces."""
     text = re.sub(
         r"^\{\{#each (\w+)(?: where severity != \"low\")?\}\}\n(.*?)^\{\{/each\}\}\n",

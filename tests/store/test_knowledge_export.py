@@ -10,7 +10,7 @@ from flowd.handoff.block.find import blocks_in_markdown
 from flowd.store.database import Database
 from flowd.store.knowledge.blocks import keep_block
 from flowd.store.knowledge.graph import Provenance
-from flowd.store.knowledge.search import Query, find_nodes, search
+from flowd.store.knowledge.search import NodeQuery, find_nodes, search
 from flowd.store.knowledge.transfer import as_dot, as_json, as_mermaid, import_graph, load_graph
 from flowd.store.migrations import migrate
 from flowd.system.errors import FlowdError
@@ -110,7 +110,7 @@ def test_the_origins_graph_comes_in_with_ids_tags_and_edges(database: Database) 
     import_graph(database, json.dumps(ORIGIN).encode(), PROJECT, "knowledge_graph.json")
     (pattern,) = find_nodes(database, "pattern-001")
     assert (pattern.summary, pattern.tags) == ("One gate for all", ("auth", "user-state"))
-    assert {node.id for node in search(database, Query(tag="auth"))} == {"task-001", pattern.id}
+    assert {node.id for node in search(database, NodeQuery(tag="auth"))} == {"task-001", pattern.id}
     assert [edge.from_id for edge in load_graph(database).edges] == ["task-001"]
 
 

@@ -10,7 +10,7 @@ from flowd.model.session import Insight, SessionState
 from flowd.store.database import Database
 from flowd.store.knowledge.edits import forget, pin
 from flowd.store.knowledge.insights import keep_insights
-from flowd.store.knowledge.search import Query, search
+from flowd.store.knowledge.search import NodeQuery, search
 from flowd.store.migrations import migrate
 from flowd.store.schema import MIGRATION_NAMES
 
@@ -50,7 +50,7 @@ def test_a_node_mentioned_again_or_pinned_is_not_indexed_anew(database: Database
     say(database, "Beeps are loud", "a", 1.0)
     before = index(database)
     say(database, "Beeps are loud", "b", 2.0)
-    (node,) = search(database, Query(words="loud"))
+    (node,) = search(database, NodeQuery(words="loud"))
     pin(database, node)
     assert (node.mentions, node.seen_at) == (2, 2.0)
     assert index(database) == before
@@ -59,8 +59,8 @@ def test_a_node_mentioned_again_or_pinned_is_not_indexed_anew(database: Database
 def test_a_node_is_found_by_its_newest_words_alone(database: Database) -> None:
     say(database, "Retry 3 times", "a", 1.0)
     say(database, "Retry 55 times", "b", 2.0)
-    assert search(database, Query(words="3")) == []
-    (node,) = search(database, Query(words="55"))
+    assert search(database, NodeQuery(words="3")) == []
+    (node,) = search(database, NodeQuery(words="55"))
     forget(database, node)
-    assert search(database, Query(words="retry")) == []
+    assert search(database, NodeQuery(words="retry")) == []
     index(database)

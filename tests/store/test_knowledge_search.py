@@ -17,7 +17,7 @@ from flowd.store.knowledge.context import context_from
 from flowd.store.knowledge.edits import forget, pin
 from flowd.store.knowledge.graph import Node, Provenance
 from flowd.store.knowledge.insights import keep_insights
-from flowd.store.knowledge.search import Query, find_nodes, search
+from flowd.store.knowledge.search import NodeQuery, find_nodes, search
 from flowd.store.migrations import migrate
 
 PROJECT = "/home/someone/shop"
@@ -62,7 +62,7 @@ def session(*insights: Insight, decisions: tuple[str, ...] = (), at: float = 200
 
 
 def summaries(database: Database, **query: Any) -> list[str]:
-    return [node.summary for node in search(database, Query(**query))]
+    return [node.summary for node in search(database, NodeQuery(**query))]
 
 
 def only(database: Database, node_id: str) -> Node:
@@ -95,7 +95,7 @@ def test_search_finds_by_words_and_by_kind(
 @given(st.text(max_size=40))
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_no_words_make_search_raise(database: Database, words: str) -> None:
-    search(database, Query(words=words))
+    search(database, NodeQuery(words=words))
 
 
 def test_insights_and_decisions_of_sessions_enter_with_their_place(database: Database) -> None:
@@ -114,9 +114,9 @@ def test_insights_and_decisions_of_sessions_enter_with_their_place(database: Dat
 def test_an_insight_said_again_changes_nothing(database: Database) -> None:
     state = session(Insight("learning", "The proxy strips cookies"))
     keep_insights(database, state)
-    (node,) = search(database, Query(words="strips"))
+    (node,) = search(database, NodeQuery(words="strips"))
     keep_insights(database, session(*state.insights, at=900.0))
-    assert search(database, Query(words="strips")) == [node]
+    assert search(database, NodeQuery(words="strips")) == [node]
 
 
 def test_a_block_outweighs_an_insight_on_the_same_words(database: Database) -> None:
@@ -128,7 +128,7 @@ def test_a_block_outweighs_an_insight_on_the_same_words(database: Database) -> N
 
 
 def test_a_pinned_node_comes_first_and_outlives_its_block(database: Database) -> None:
-    (images,) = search(database, Query(words="images", type="pattern"))
+    (images,) = search(database, NodeQuery(words="images", type="pattern"))
     pin(database, images)
     assert summaries(database, type="pattern")[0] == images.summary
     keep(database, "# Task 1: Sign in\n## Handoff\noutcome: completed\n", at=200.0)
@@ -154,7 +154,7 @@ def test_a_forgotten_node_is_gone_from_its_block_too_and_does_not_come_back(data
 
 def test_a_forgotten_insight_stays_forgotten_when_another_session_says_it(database: Database) -> None:
     keep_insights(database, session(Insight("learning", "The proxy strips cookies")))
-    (node,) = search(database, Query(words="strips"))
+    (node,) = search(database, NodeQuery(words="strips"))
     forget(database, node)
     again = msgspec.structs.replace(session(Insight("learning", "the proxy strips cookies!")), session_id="b")
     keep_insights(database, again)

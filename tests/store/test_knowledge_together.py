@@ -14,7 +14,7 @@ from flowd.store.database import Database
 from flowd.store.knowledge.edits import forget, pin
 from flowd.store.knowledge.graph import ROWS_IN_ONE, write_rows
 from flowd.store.knowledge.insights import keep_insights
-from flowd.store.knowledge.search import Query, search
+from flowd.store.knowledge.search import NodeQuery, search
 from flowd.store.migrations import migrate
 
 PROJECTS = ("/home/someone/shop", '/home/"quoted"\\back/müsli 🧺')
@@ -54,7 +54,7 @@ def kept(path: Path, calls: list[list[SessionState]]) -> list[str]:
     for call in calls:
         keep_insights(database, *call)
     for change, word in ((pin, "retry"), (forget, "beeps")):
-        for node in search(database, Query(words=word, most=1)):
+        for node in search(database, NodeQuery(words=word, most=1)):
             change(database, node)
     for call in calls:
         keep_insights(database, *call)

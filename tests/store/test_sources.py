@@ -6,7 +6,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flowd.store.sources import Kept, Source
+from flowd.store.sources import PackedSource, Source
 
 numbers = st.integers(0, 2**63 - 1)
 sources = st.builds(
@@ -31,8 +31,8 @@ sources = st.builds(
 )
 
 
-def packed(source: Source) -> Kept:
-    kept = Kept(source.path, source)
+def packed(source: Source) -> PackedSource:
+    kept = PackedSource(source.path, source)
     kept.pack()
     return kept
 
@@ -46,7 +46,7 @@ def test_what_was_packed_comes_back_unchanged(source: Source) -> None:
 @given(sources)
 def test_packed_or_not_a_source_answers_alike(source: Source) -> None:
     """The questions that a look at the disk asks need no unpacking."""
-    asleep, awake = packed(source), Kept(source.path, source)
+    asleep, awake = packed(source), PackedSource(source.path, source)
     assert (asleep.identity, asleep.is_live, asleep.is_subagent) == (
         awake.identity,
         awake.is_live,
@@ -69,7 +69,7 @@ def test_a_file_looks_as_it_was_read_until_it_is_written_to(tmp_path: Path) -> N
         device=status.st_dev,
         fingerprint="f",
     )
-    both = [Kept(source.path, source), packed(source)]
+    both = [PackedSource(source.path, source), packed(source)]
     assert all(kept.is_as_read(status) for kept in both)
     with file.open("ab") as written:
         written.write(b"{}\n")

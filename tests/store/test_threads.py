@@ -10,7 +10,7 @@ import pytest
 from flowd.store.database import Database
 from flowd.store.migrations import migrate
 from flowd.store.threads import threads
-from flowd.store.threads.records import ENTRY_LIMIT_BYTES, ENTRY_TYPES, Created, ThreadError
+from flowd.store.threads.records import ENTRY_LIMIT_BYTES, ENTRY_TYPES, ThreadCreated, ThreadError
 from flowd.store.threads.threads import Threads
 
 NOBODY = "hof_" + "x" * 21
@@ -24,7 +24,7 @@ def database(tmp_path: Path) -> Iterator[Database]:
     database.close()
 
 
-def opened(database: Database, client: str = "chat", content: str = "the plan") -> Created:
+def opened(database: Database, client: str = "chat", content: str = "the plan") -> ThreadCreated:
     return Threads(database).create(title="auth", content=content, client=client, project="hlg")
 
 

@@ -5,7 +5,7 @@ import time
 from typing import Any
 
 from flowd.actions.context import current_session
-from flowd.actions.project_handoffs import Here, look_here
+from flowd.actions.project_handoffs import ProjectHandoffs, open_project
 from flowd.cli.flow.handoff import ack as handoff_ack
 from flowd.cli.flow.handoff import begin as handoff_begin
 from flowd.cli.flow.handoff import create as handoff_create
@@ -41,13 +41,13 @@ def add_parser(subparsers: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Resume at the first message of a session when a recent handoff is there; else create."""
-    here = look_here()
+    here = open_project()
     if wants_resume(here):
         return handoff_resume.resume(here, here.shelf[0], None, as_json=arguments.json)
-    return handoff_create.create(here, handoff_create.Wanted(), as_json=arguments.json)
+    return handoff_create.create(here, handoff_create.CreateOptions(), as_json=arguments.json)
 
 
-def wants_resume(here: Here) -> bool:
+def wants_resume(here: ProjectHandoffs) -> bool:
     """Say whether this is the first message of a session, with another's handoff of this week at hand."""
     session = current_session()
     if not here.shelf or (session and not _is_first_message(here, session)):
@@ -57,7 +57,7 @@ def wants_resume(here: Here) -> bool:
     return is_recent and (not session or newest.document.session_id != session)
 
 
-def _is_first_message(here: Here, session: str) -> bool:
+def _is_first_message(here: ProjectHandoffs, session: str) -> bool:
     """Say whether the session has asked for nothing yet, and neither left nor taken up a handoff."""
     journal = here.journal
     fact = journal.fact(f"state:{session}")

@@ -5,7 +5,7 @@ import os
 from typing import Any
 
 from flowd.actions.daemon_client import poke_daemon
-from flowd.actions.project_handoffs import Here, look_here
+from flowd.actions.project_handoffs import ProjectHandoffs, open_project
 from flowd.cli.output import print_json, visible
 from flowd.store.documents import Escalation, acknowledging_facts, open_escalations
 from flowd.system.errors import FlowdError
@@ -28,7 +28,7 @@ def add_parser(subparsers: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Acknowledge, and say what."""
-    here = look_here()
+    here = open_project()
     seen = _meant(here, arguments.which, every_project=arguments.all)
     if seen:
         here.journal.append(*acknowledging_facts(here.journal, seen))
@@ -41,7 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _meant(here: Here, which: str | None, *, every_project: bool) -> list[Escalation]:
+def _meant(here: ProjectHandoffs, which: str | None, *, every_project: bool) -> list[Escalation]:
     waiting = open_escalations(here.journal) if every_project else here.escalations
     if which is None:
         return waiting

@@ -8,7 +8,7 @@ import msgspec
 
 from flowd.actions.context import current_session
 from flowd.actions.daemon_client import poke_daemon
-from flowd.actions.project_handoffs import Here, look_here
+from flowd.actions.project_handoffs import ProjectHandoffs, open_project
 from flowd.cli.flow.handoff.track import (
     create_in_track,
     created_lines,
@@ -48,7 +48,7 @@ def add_parser(subparsers: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Do it all in one step, and show it."""
-    here = look_here()
+    here = open_project()
     track = meant_track(here.journal, here.project.root, arguments.track)
     if track is None:
         raise FlowdError("the conductor is turned off", hint="see `conductor.enabled` in `flowd config`")
@@ -66,13 +66,13 @@ def run(arguments: argparse.Namespace) -> int:
     return 1 if created.is_cancelled else 0
 
 
-def _checkpoint(here: Here, track: Track, epic: str) -> Fact:
+def _checkpoint(here: ProjectHandoffs, track: Track, epic: str) -> Fact:
     state = msgspec.structs.replace(here.state(), project=here.project.root)
     moment = f"epic-start:{track.name}:{epic}:{time.time()}"
     return checkpoint_fact(state, "epic-start", moment, "", track=track.name, epic=epic)
 
 
-def _facts(here: Here, track: Track, fact: Fact) -> list[Fact]:
+def _facts(here: ProjectHandoffs, track: Track, fact: Fact) -> list[Fact]:
     session = current_session()
     return [fact, *([binding_fact(session, here.project.root, track.name)] if session else [])]
 

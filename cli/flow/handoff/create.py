@@ -9,17 +9,17 @@ from typing import Any, NamedTuple, get_args
 import msgspec
 
 from flowd.actions.daemon_client import poke_daemon
-from flowd.actions.project_handoffs import Here, look_here, take_in_file
+from flowd.actions.project_handoffs import ProjectHandoffs, index_file, open_project
 from flowd.cli.flow.handoff.track import create_in_track, created_lines, created_view, meant_track
 from flowd.cli.output import print_json, visible
 from flowd.handoff.markdown.directory import add_file, encode_path
 from flowd.handoff.markdown.index import refresh_index
-from flowd.handoff.markdown.render import Draft, render_draft
+from flowd.handoff.markdown.render import HandoffDraft, render_draft
 from flowd.model.checkpoints import checkpoint_fact, moment
 from flowd.model.facts import Fact, Trigger
 from flowd.model.session import SessionState
 from flowd.redaction.redactor import redact
-from flowd.sinks.handoff_markdown.draft import Previous, session_draft, words_for
+from flowd.sinks.handoff_markdown.draft import PreviousHandoff, session_draft, words_for
 from flowd.workspace.git import read_branch, uncommitted_files
 
 SECTIONS = {
@@ -65,7 +65,7 @@ def add_parser(subparsers: Any) -> None:
     parser.set_defaults(run=run)
 
 
-class Wanted(NamedTuple):
+class CreateOptions(NamedTuple):
     """What is to be written: why, of which track and epic, and a person's words."""
 
     trigger: Trigger = "manual"
@@ -82,11 +82,13 @@ class Wanted(NamedTuple):
 def run(arguments: argparse.Namespace) -> int:
     """Write it, and say where."""
     given = {name: tuple(map(redact, getattr(arguments, word))) for word, name in SECTION_FIELDS.items()}
-    wanted = Wanted(arguments.trigger, arguments.track, arguments.epic, redact(arguments.purpose), **given)
-    return create(look_here(), wanted, as_json=arguments.json)
+    wanted = CreateOptions(
+        arguments.trigger, arguments.track, arguments.epic, redact(arguments.purpose), **given
+    )
+    return create(open_project(), wanted, as_json=arguments.json)
 
 
-def create(here: Here, wanted: Wanted, *, as_json: bool) -> int:
+def create(here: ProjectHandoffs, wanted: CreateOptions, *, as_json: bool) -> int:
     """Write what is wanted, and say where; a signal that it would hide from the newest is said too."""
     for found in here.escalations:
         print(f"flow: {found.path} still asks for a person: {found.reason}", file=sys.stderr)
@@ -108,16 +110,16 @@ def create(here: Here, wanted: Wanted, *, as_json: bool) -> int:
     return 0
 
 
-def write(here: Here, draft: Draft) -> str:
+def write(here: ProjectHandoffs, draft: HandoffDraft) -> str:
     """Put the handoff, its index and its facts in place; return the path."""
     path = add_file(here.directory, _stem(draft.session_id), render_draft(draft))
-    take_in_file(here, path)
+    index_file(here, path)
     refresh_index(here.directory)
     poke_daemon()
     return path
 
 
-def checkpoint_of(here: Here, wanted: Wanted, track: str) -> Fact:
+def checkpoint_of(here: ProjectHandoffs, wanted: CreateOptions, track: str) -> Fact:
     """Return the checkpoint of the present state, a person's words first."""
     state = msgspec.structs.replace(here.state(), project=here.project.root)
     told = msgspec.structs.replace(
@@ -135,18 +137,18 @@ def checkpoint_of(here: Here, wanted: Wanted, track: str) -> Fact:
     return checkpoint_fact(told, wanted.trigger, at_moment, "", track=track, epic=wanted.epic)
 
 
-def draft_of(here: Here, trigger: Trigger) -> Draft:
+def draft_of(here: ProjectHandoffs, trigger: Trigger) -> HandoffDraft:
     """Return the draft of the present state."""
     root = here.project.root
     state = msgspec.structs.replace(here.state(), project=root)
     newest = here.shelf[0] if here.shelf else None
-    previous = Previous(os.path.basename(newest.file.path), newest.document) if newest else None
+    previous = PreviousHandoff(os.path.basename(newest.file.path), newest.document) if newest else None
     state = msgspec.structs.replace(state, files=state.files or tuple(uncommitted_files(root)))
     draft = session_draft(state, trigger, words_for(here.journal, state), previous)
     return draft._replace(branch=read_branch(root) or draft.branch, session_id=_session_name(state))
 
 
-def _with_words(draft: Draft, wanted: Wanted) -> Draft:
+def _with_words(draft: HandoffDraft, wanted: CreateOptions) -> HandoffDraft:
     return draft._replace(
         purpose=wanted.purpose or draft.purpose,
         done=(*wanted.done, *draft.done),

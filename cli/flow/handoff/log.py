@@ -5,9 +5,9 @@ import os
 from datetime import datetime
 from typing import Any
 
-from flowd.actions.project_handoffs import Here, look_here
+from flowd.actions.project_handoffs import ProjectHandoffs, open_project
 from flowd.cli.output import print_json, table
-from flowd.handoff.markdown.index import Shelved, refresh_index, trigger_of
+from flowd.handoff.markdown.index import ParsedHandoff, refresh_index, trigger_of
 
 
 def add_parser(subparsers: Any) -> None:
@@ -23,7 +23,7 @@ def add_parser(subparsers: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the list."""
-    here = look_here()
+    here = open_project()
     rows = [_row(here, shelved) for shelved in here.shelf]
     index = refresh_index(here.directory) if here.shelf else ""
     if arguments.json:
@@ -35,7 +35,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _row(here: Here, shelved: Shelved) -> dict[str, Any]:
+def _row(here: ProjectHandoffs, shelved: ParsedHandoff) -> dict[str, Any]:
     document = shelved.document
     return {
         "at": shelved.file.modified_at,

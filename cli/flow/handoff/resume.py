@@ -7,16 +7,16 @@ from typing import Any
 
 from flowd.actions.context import current_session
 from flowd.actions.find_handoff import find_handoff
-from flowd.actions.project_handoffs import Here, look_here
+from flowd.actions.project_handoffs import ProjectHandoffs, open_project
 from flowd.cli.flow.handoff.track import meant_track, taken_up, taken_up_lines
 from flowd.cli.output import paint, print_json, visible
 from flowd.handoff.markdown.document import Document, Kind
-from flowd.handoff.markdown.index import Shelved, trigger_of
+from flowd.handoff.markdown.index import ParsedHandoff, trigger_of
 from flowd.handoff.track.tracks import Track, named_track
 from flowd.model.facts import StateChanged
 from flowd.store.documents import resumed_fact
 from flowd.system.times import age
-from flowd.workspace.drift import Then, drift
+from flowd.workspace.drift import RecordedState, drift
 from flowd.workspace.git import read_branch, uncommitted_files
 
 STALE_S = 7 * 86_400.0
@@ -49,7 +49,7 @@ def add_parser(subparsers: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the analysis, and note that the work was taken up."""
-    here = look_here()
+    here = open_project()
     named = named_track(here.project.root, arguments.which) if arguments.which else None
     track = named or meant_track(here.journal, here.project.root)
     if not arguments.which and not here.shelf and track is not None:
@@ -57,7 +57,7 @@ def run(arguments: argparse.Namespace) -> int:
     return resume(here, find_handoff(here, arguments.which), track, as_json=arguments.json)
 
 
-def resume(here: Here, shelved: Shelved, track: Track | None, *, as_json: bool) -> int:
+def resume(here: ProjectHandoffs, shelved: ParsedHandoff, track: Track | None, *, as_json: bool) -> int:
     """Print how far *shelved* still holds and what it leaves open; note that it was taken up.
 
     Where the project has a conductor, its track is taken up too, by default the one at work.
@@ -75,7 +75,7 @@ def resume(here: Here, shelved: Shelved, track: Track | None, *, as_json: bool) 
     return 0
 
 
-def analysis(here: Here, shelved: Shelved) -> dict[str, Any]:
+def analysis(here: ProjectHandoffs, shelved: ParsedHandoff) -> dict[str, Any]:
     """Return what *shelved* says and how far it still holds."""
     document, root = shelved.document, here.project.root
     files = _files_then(here, document.session_id)
@@ -88,7 +88,7 @@ def analysis(here: Here, shelved: Shelved) -> dict[str, Any]:
         "warnings": _warnings(here, shelved),
         "branch_then": document.branch,
         "branch_now": read_branch(root),
-        "drift": drift(root, Then("", files, shelved.file.modified_at)),
+        "drift": drift(root, RecordedState("", files, shelved.file.modified_at)),
         "dirty_files": uncommitted_files(root),
         "progress_percent": document.progress_percent,
         "done": _texts(document, "done"),
@@ -98,7 +98,7 @@ def analysis(here: Here, shelved: Shelved) -> dict[str, Any]:
     }
 
 
-def _warnings(here: Here, shelved: Shelved) -> list[str]:
+def _warnings(here: ProjectHandoffs, shelved: ParsedHandoff) -> list[str]:
     document = shelved.document
     found = [f"A person is asked for: {reason}" for reason in _unanswered(here, shelved)]
     if time.time() - shelved.file.modified_at > STALE_S:
@@ -112,14 +112,14 @@ def _warnings(here: Here, shelved: Shelved) -> list[str]:
     return found
 
 
-def _unanswered(here: Here, shelved: Shelved) -> list[str]:
+def _unanswered(here: ProjectHandoffs, shelved: ParsedHandoff) -> list[str]:
     """Return the escalations that no person has acknowledged; of a file elsewhere, all it has."""
     if not any(other.file.path == shelved.file.path for other in here.shelf):
         return list(shelved.document.escalations)
     return [found.reason for found in here.escalations if found.path == shelved.file.path]
 
 
-def _files_then(here: Here, session_id: str) -> tuple[str, ...]:
+def _files_then(here: ProjectHandoffs, session_id: str) -> tuple[str, ...]:
     fact = here.journal.fact(f"state:{session_id}")
     return fact.body.state.files[:FILES_LOOKED_AT] if fact and isinstance(fact.body, StateChanged) else ()
 

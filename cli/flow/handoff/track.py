@@ -7,14 +7,14 @@ from typing import Any
 
 from flowd.actions.context import current_session, settings_in_force
 from flowd.cli.output import visible
-from flowd.config.settings import Conductor
+from flowd.config.settings import ConductorSettings
 from flowd.handoff.track.rules import PRIORITIES, read_rules
 from flowd.handoff.track.tracks import Track, choose_track, has_conductor, named_track, tracks_of
 from flowd.handoff.track.workers import Workers, read_workers
 from flowd.model.facts import Checkpointed, Fact
-from flowd.sinks.track.couriers import CarryNow
-from flowd.sinks.track.create import Created, Creation
-from flowd.sinks.track.resume import Resumed, resume_track
+from flowd.sinks.track.couriers import DeliverNow
+from flowd.sinks.track.create import Creation, CreationResult
+from flowd.sinks.track.resume import TrackSummary, resume_track
 from flowd.store.journal import Journal
 from flowd.store.user_fields import bound_track
 from flowd.system.errors import FlowdError
@@ -27,7 +27,7 @@ CHOICES = "[A] Wait for completion\n[B] Handoff anyway (include worker state)\n[
 class WorkersChoice:
     """Asks at a terminal; without one, or where the project wants quiet, it follows the setting."""
 
-    def __init__(self, settings: Conductor, look: Callable[[], Workers], *, quiet: bool) -> None:
+    def __init__(self, settings: ConductorSettings, look: Callable[[], Workers], *, quiet: bool) -> None:
         self._settings = settings
         self._look = look
         self._asks = not quiet and sys.stdin.isatty() and sys.stdout.isatty()
@@ -78,7 +78,7 @@ def meant_track(journal: Journal, root: str, name: str = "") -> Track | None:
     return choose_track(root, name or bound_track(journal, current_session()))
 
 
-def create_in_track(track: Track | None, fact: Fact) -> Created | None:
+def create_in_track(track: Track | None, fact: Fact) -> CreationResult | None:
     """Make the conductor's handoff of *fact*; None without a conductor or for a trigger it does not know."""
     checkpoint = fact.body
     if track is None or not isinstance(checkpoint, Checkpointed) or checkpoint.trigger not in PRIORITIES:
@@ -90,13 +90,13 @@ def create_in_track(track: Track | None, fact: Fact) -> Created | None:
         quiet=read_rules(track.project).quiet,
     )
     author = "agent" if current_session() else "human"
-    couriers = CarryNow(settings)
+    couriers = DeliverNow(settings)
     return Creation(
         track.project, checkpoint, fact.at, settings, couriers, decide=decide, author=author
     ).run()
 
 
-def created_view(created: Created) -> dict[str, Any]:
+def created_view(created: CreationResult) -> dict[str, Any]:
     """Return what came of a handoff, for programs."""
     return {
         "name": created.track,
@@ -108,7 +108,7 @@ def created_view(created: Created) -> dict[str, Any]:
     }
 
 
-def created_lines(created: Created) -> list[str]:
+def created_lines(created: CreationResult) -> list[str]:
     """Return what came of a handoff, for people: where it is, and what went wrong."""
     if created.is_cancelled:
         return ["handoff cancelled: parallel workers run"]
@@ -122,7 +122,7 @@ def taken_up(track: Track) -> dict[str, Any]:
     return _resumed_view(resume_track(track, settings_in_force()))
 
 
-def _resumed_view(resumed: Resumed) -> dict[str, Any]:
+def _resumed_view(resumed: TrackSummary) -> dict[str, Any]:
     handoff, issue, mail = resumed.handoff, resumed.issue, resumed.mail
     return {
         "name": resumed.track.name,

@@ -11,7 +11,7 @@ from flowd.cli.flowd.doctor import files as doctor_files
 from flowd.cli.flowd.doctor import service as doctor_service
 from flowd.cli.flowd.doctor import store as doctor_store
 from flowd.cli.flowd.doctor import system as doctor_system
-from flowd.cli.flowd.doctor.finding import Case, Finding, open_case
+from flowd.cli.flowd.doctor.finding import CheckResult, DoctorContext, gather_context
 from flowd.cli.main import EXIT_COULD_NOT
 from flowd.cli.output import paint
 from flowd.config.paths import resolve_paths
@@ -50,7 +50,7 @@ def add_parser(subparsers: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print what every check finds."""
-    case = open_case(resolve_paths())
+    case = gather_context(resolve_paths())
     findings = [_examined(check, case) for check in CHECKS]
     if arguments.json:
         print(msgspec.json.format(msgspec.json.encode(findings)).decode())
@@ -59,16 +59,16 @@ def run(arguments: argparse.Namespace) -> int:
     return EXIT_COULD_NOT if any(finding.level == "trouble" for finding in findings) else 0
 
 
-def line(finding: Finding) -> str:
+def line(finding: CheckResult) -> str:
     """Return *finding* as one line for people."""
     level = paint(f"{finding.level:<8}", COLOURS[finding.level])
     fix = f"  ->  {finding.fix}" if finding.fix else ""
     return f"{level} {finding.check:<12} {finding.seen}{fix}"
 
 
-def _examined(check: Callable[[Case], Finding], case: Case) -> Finding:
+def _examined(check: Callable[[DoctorContext], CheckResult], case: DoctorContext) -> CheckResult:
     try:
         return check(case)
     except OSError as error:  # one place that may not be looked at must not hide the other findings
         name = check.__name__.removeprefix("check_")
-        return Finding(name, "trouble", f"cannot be checked: {error}", "check its permissions")
+        return CheckResult(name, "trouble", f"cannot be checked: {error}", "check its permissions")

@@ -4,61 +4,65 @@ import os
 import stat
 
 from flowd import __version__
-from flowd.cli.flowd.doctor.finding import Case, Finding
+from flowd.cli.flowd.doctor.finding import CheckResult, DoctorContext
 
 
-def check_lock(case: Case) -> Finding:
+def check_lock(case: DoctorContext) -> CheckResult:
     """Say who runs; the kernel's lock knows, not a pid file."""
     if case.holder is None:
-        return Finding("lock", "trouble", "flowd is not running", "flowd start")
-    return Finding("lock", "ok", f"flowd runs (pid {case.holder.pid})")
+        return CheckResult("lock", "trouble", "flowd is not running", "flowd start")
+    return CheckResult("lock", "ok", f"flowd runs (pid {case.holder.pid})")
 
 
-def check_socket(case: Case) -> Finding:
+def check_socket(case: DoctorContext) -> CheckResult:
     """Say whether the control socket answers, and this user only."""
     if case.holder is None:
-        return Finding("socket", "info", "nobody listens while flowd is not running")
+        return CheckResult("socket", "info", "nobody listens while flowd is not running")
     if case.status is None:
-        return Finding("socket", "trouble", case.silence, "flowd restart")
+        return CheckResult("socket", "trouble", case.silence, "flowd restart")
     status = case.socket.stat()
     mode = stat.S_IMODE(status.st_mode)
     if mode & 0o077:
-        return Finding("socket", "trouble", f"{case.socket} has mode {mode:04o}", f"chmod 600 {case.socket}")
+        return CheckResult(
+            "socket", "trouble", f"{case.socket} has mode {mode:04o}", f"chmod 600 {case.socket}"
+        )
     if status.st_uid != os.getuid():
-        return Finding("socket", "trouble", f"{case.socket} belongs to user {status.st_uid}", "flowd restart")
-    return Finding("socket", "ok", f"answers at {case.socket}, for this user only")
+        return CheckResult(
+            "socket", "trouble", f"{case.socket} belongs to user {status.st_uid}", "flowd restart"
+        )
+    return CheckResult("socket", "ok", f"answers at {case.socket}, for this user only")
 
 
-def check_versions(case: Case) -> Finding:
+def check_versions(case: DoctorContext) -> CheckResult:
     """Say whether this command and the daemon are of one version."""
     if case.status is None:
-        return Finding("versions", "info", f"this command is {__version__}; no daemon to compare with")
+        return CheckResult("versions", "info", f"this command is {__version__}; no daemon to compare with")
     daemon = case.status["version"]
     if daemon != __version__:
-        return Finding(
+        return CheckResult(
             "versions", "warning", f"this command is {__version__}, the daemon {daemon}", "flowd restart"
         )
-    return Finding("versions", "ok", f"command and daemon are both {__version__}")
+    return CheckResult("versions", "ok", f"command and daemon are both {__version__}")
 
 
-def check_health(case: Case) -> Finding:
+def check_health(case: DoctorContext) -> CheckResult:
     """Say what the daemon itself complains about."""
     if case.status is None:
-        return Finding("health", "info", "nothing is known while flowd does not answer")
+        return CheckResult("health", "info", "nothing is known while flowd does not answer")
     if case.status["healthy"]:
-        return Finding("health", "ok", "the daemon has no complaint")
-    return Finding("health", "warning", "; ".join(case.status["reasons"]), "flowd status; flowd logs")
+        return CheckResult("health", "ok", "the daemon has no complaint")
+    return CheckResult("health", "warning", "; ".join(case.status["reasons"]), "flowd status; flowd logs")
 
 
-def check_config(case: Case) -> Finding:
+def check_config(case: DoctorContext) -> CheckResult:
     """Say whether config.yaml can be taken, and whether the daemon has taken it."""
     file = case.paths.config_file
     if case.settings_error is not None:
-        return Finding("config", "trouble", str(case.settings_error), case.settings_error.hint)
+        return CheckResult("config", "trouble", str(case.settings_error), case.settings_error.hint)
     if case.status is not None and case.status["settings_error"]:
-        return Finding(
+        return CheckResult(
             "config", "warning", f"{file} is valid now, the daemon has not read it", "flowd restart"
         )
-    return Finding(
+    return CheckResult(
         "config", "ok", f"{file} is valid" if file.exists() else f"defaults ({file} does not exist)"
     )

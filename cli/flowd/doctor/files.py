@@ -6,34 +6,34 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 
-from flowd.cli.flowd.doctor.finding import Case, Finding
+from flowd.cli.flowd.doctor.finding import CheckResult, DoctorContext
 from flowd.cli.output import size
 
 LITTLE_SPACE = 1_000_000_000
 NO_SPACE = 100_000_000
 
 
-def check_permissions(case: Case) -> Finding:
+def check_permissions(case: DoctorContext) -> CheckResult:
     """Say whether every directory and file of flowd's own is private."""
     wrong = [line for path in _own_places(case) if (line := _complaint(path))]
     if not wrong:
-        return Finding("permissions", "ok", "directories 0700, files 0600")
+        return CheckResult("permissions", "ok", "directories 0700, files 0600")
     seen = "; ".join(seen for seen, _ in wrong)
-    return Finding("permissions", "trouble", seen, "; ".join(fix for _, fix in wrong))
+    return CheckResult("permissions", "trouble", seen, "; ".join(fix for _, fix in wrong))
 
 
-def check_disk(case: Case) -> Finding:
+def check_disk(case: DoctorContext) -> CheckResult:
     """Say how much room the disk of core.db has left."""
     free = shutil.disk_usage(_nearest_existing(case.database.parent)).free
     seen = f"{size(free)} free for core.db"
     if free < NO_SPACE:
-        return Finding("disk", "trouble", seen, "free some disk space")
+        return CheckResult("disk", "trouble", seen, "free some disk space")
     if free < LITTLE_SPACE:
-        return Finding("disk", "warning", seen, "free some disk space")
-    return Finding("disk", "ok", seen)
+        return CheckResult("disk", "warning", seen, "free some disk space")
+    return CheckResult("disk", "ok", seen)
 
 
-def _own_places(case: Case) -> Iterator[Path]:
+def _own_places(case: DoctorContext) -> Iterator[Path]:
     paths = case.paths
     yield from dict.fromkeys(
         path for path in (paths.data_dir, paths.state_dir, paths.log_dir, case.socket.parent) if path.is_dir()

@@ -14,7 +14,7 @@ Level = Literal["ok", "info", "warning", "trouble"]
 ASK_DEADLINE_S = 3.0
 
 
-class Finding(msgspec.Struct, frozen=True):
+class CheckResult(msgspec.Struct, frozen=True):
     """One line: which check, how it went, what was seen, and the way out."""
 
     check: str
@@ -23,7 +23,7 @@ class Finding(msgspec.Struct, frozen=True):
     fix: str = ""
 
 
-class Case(NamedTuple):
+class DoctorContext(NamedTuple):
     """Everything the checks look at, gathered once; nothing in it was changed to get it."""
 
     paths: Paths
@@ -36,14 +36,14 @@ class Case(NamedTuple):
     silence: str
 
 
-def open_case(paths: Paths) -> Case:
+def gather_context(paths: Paths) -> DoctorContext:
     """Gather what there is to see, with whatever works."""
     settings, settings_error = _settings(paths)
     status, silence = _status(paths)
     current = settings.current if settings else None
     claude = current.claude.config_dir if current else None
     database = current.store.path if current else None
-    return Case(
+    return DoctorContext(
         paths=paths,
         settings_error=settings_error,
         claude_dir=claude_config_dir(claude),

@@ -4,7 +4,7 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-from flowd.cli.flowd.doctor.finding import Case, Finding
+from flowd.cli.flowd.doctor.finding import CheckResult, DoctorContext
 from flowd.cli.output import size
 from flowd.store.database import named_error
 from flowd.store.schema import MIGRATION_NAMES, applied_migrations
@@ -13,11 +13,11 @@ WAL_MARK = b"\x02\x02"
 WAL_MARK_AT = 18
 
 
-def check_database(case: Case) -> Finding:
+def check_database(case: DoctorContext) -> CheckResult:
     """Say whether core.db opens, is whole, and has the shape this version works with."""
     file = case.database
     if not file.exists():
-        return Finding("database", "info", f"{file} does not exist yet; flowd makes it when it starts")
+        return CheckResult("database", "info", f"{file} does not exist yet; flowd makes it when it starts")
     try:
         with closing(_open_unchanging(file)) as connection:
             damage = connection.execute("pragma quick_check(1)").fetchone()[0]
@@ -26,24 +26,26 @@ def check_database(case: Case) -> Finding:
     except sqlite3.DatabaseError as error:
         return _unusable(file, error)
     except OSError as error:
-        return Finding("database", "trouble", f"{file}: {error.strerror}", f"chmod 600 {file}")
+        return CheckResult("database", "trouble", f"{file}: {error.strerror}", f"chmod 600 {file}")
     if damage != "ok":
-        return Finding("database", "trouble", f"{file} is corrupt: {damage}", _restore(file))
+        return CheckResult("database", "trouble", f"{file} is corrupt: {damage}", _restore(file))
     return _shape(file, applied, in_wal=mark == WAL_MARK)
 
 
-def _shape(file: Path, applied: list[str], *, in_wal: bool) -> Finding:
+def _shape(file: Path, applied: list[str], *, in_wal: bool) -> CheckResult:
     newer = [name for name in applied if name not in MIGRATION_NAMES]
     if newer:
-        return Finding(
+        return CheckResult(
             "database", "trouble", f"{file} was made by a newer flowd ({newer[-1]})", "upgrade flowd"
         )
     if len(applied) < len(MIGRATION_NAMES):
         seen = f"{file} has an older shape; the next start migrates it, after a backup"
-        return Finding("database", "warning", seen, "flowd restart")
+        return CheckResult("database", "warning", seen, "flowd restart")
     if not in_wal:
-        return Finding("database", "warning", f"{file} is not in WAL mode", "flowd restart")
-    return Finding("database", "ok", f"{file} is whole, current, in WAL mode, {size(file.stat().st_size)}")
+        return CheckResult("database", "warning", f"{file} is not in WAL mode", "flowd restart")
+    return CheckResult(
+        "database", "ok", f"{file} is whole, current, in WAL mode, {size(file.stat().st_size)}"
+    )
 
 
 def _open_unchanging(file: Path) -> sqlite3.Connection:
@@ -59,11 +61,11 @@ def _wal_mark(file: Path) -> bytes:
         return stream.read(len(WAL_MARK))
 
 
-def _unusable(file: Path, error: sqlite3.DatabaseError) -> Finding:
+def _unusable(file: Path, error: sqlite3.DatabaseError) -> CheckResult:
     named = named_error(error, file)
     if named is None:
-        return Finding("database", "trouble", f"{file}: {error}", _restore(file))
-    return Finding("database", "trouble", str(named), named.hint)
+        return CheckResult("database", "trouble", f"{file}: {error}", _restore(file))
+    return CheckResult("database", "trouble", str(named), named.hint)
 
 
 def _restore(file: Path) -> str:

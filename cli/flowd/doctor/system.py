@@ -5,7 +5,7 @@ import shutil
 import sys
 from pathlib import Path
 
-from flowd.cli.flowd.doctor.finding import Case, Finding, Level
+from flowd.cli.flowd.doctor.finding import CheckResult, DoctorContext, Level
 from flowd.cli.flowd.manager.manager import run_quietly
 
 LIMITS = Path("/proc/sys/fs/inotify")
@@ -18,51 +18,51 @@ MORE_INSTANCES = (
 )
 
 
-def check_watches(case: Case) -> Finding:
+def check_watches(case: DoctorContext) -> CheckResult:
     """Say whether the system gives the watches that flowd needs beside everybody else's."""
     if sys.platform != "linux":
-        return Finding("watches", "ok", "this system has no limit on watches")
+        return CheckResult("watches", "ok", "this system has no limit on watches")
     most_watches, most_instances = _limit("max_user_watches"), _limit("max_user_instances")
     instances, watches = _in_use()
     needed = 0 if case.status else _directories(case.claude_dir / "projects")
     seen = f"{watches} of {most_watches} inotify watches and {instances} of {most_instances} instances in use"
     if case.status and case.status["watches"]["polled"]:
         polled = case.status["watches"]["polled"]
-        return Finding("watches", "warning", f"{seen}; {polled} directories are polled", MORE_WATCHES)
+        return CheckResult("watches", "warning", f"{seen}; {polled} directories are polled", MORE_WATCHES)
     if watches + needed > most_watches:
-        return Finding("watches", "warning", f"{seen}; flowd needs {needed}", MORE_WATCHES)
+        return CheckResult("watches", "warning", f"{seen}; flowd needs {needed}", MORE_WATCHES)
     if case.status is None and instances >= most_instances:
-        return Finding("watches", "warning", f"{seen}; flowd needs one", MORE_INSTANCES)
-    return Finding("watches", "ok", seen)
+        return CheckResult("watches", "warning", f"{seen}; flowd needs one", MORE_INSTANCES)
+    return CheckResult("watches", "ok", seen)
 
 
-def check_claude(case: Case) -> Finding:
+def check_claude(case: DoctorContext) -> CheckResult:
     """Say whether Claude Code's directory is there."""
     projects = case.claude_dir / "projects"
     if projects.is_dir():
-        return Finding("claude", "ok", f"{projects} is there")
+        return CheckResult("claude", "ok", f"{projects} is there")
     seen = f"{projects} does not exist; flowd waits for it"
-    return Finding("claude", "info", seen, "start Claude Code once, or set claude.config_dir")
+    return CheckResult("claude", "info", seen, "start Claude Code once, or set claude.config_dir")
 
 
-def check_git(_: Case) -> Finding:
+def check_git(_: DoctorContext) -> CheckResult:
     """Say whether git is found, which branches and drift are read with."""
     return _program("git", ("git", "--version"), "warning", "install git")
 
 
-def check_bd(_: Case) -> Finding:
+def check_bd(_: DoctorContext) -> CheckResult:
     """Say whether Beads is found, which checkpoints can be noted in."""
     return _program("bd", ("bd", "version"), "info", "only needed for Beads notes")
 
 
-def _program(check: str, words: tuple[str, ...], level_without: Level, fix: str) -> Finding:
+def _program(check: str, words: tuple[str, ...], level_without: Level, fix: str) -> CheckResult:
     place = shutil.which(words[0])
     if place is None:
-        return Finding(check, level_without, f"{check} is not on PATH", fix)
+        return CheckResult(check, level_without, f"{check} is not on PATH", fix)
     run = run_quietly(*words)
     if run.returncode != 0:
-        return Finding(check, "warning", f"{place} does not run: {' '.join(run.stderr.split())}", fix)
-    return Finding(check, "ok", f"{next(iter(run.stdout.splitlines()), '')} ({place})")
+        return CheckResult(check, "warning", f"{place} does not run: {' '.join(run.stderr.split())}", fix)
+    return CheckResult(check, "ok", f"{next(iter(run.stdout.splitlines()), '')} ({place})")
 
 
 def _limit(name: str) -> int:

@@ -91,7 +91,7 @@ _DECODER = json.JSONDecoder()
 DEFAULT_UNIT = "  "
 
 
-class Item(NamedTuple):
+class JsonSpan(NamedTuple):
     """One member of an object (``key`` set) or one element of an array, and where its text is."""
 
     key: str | None
@@ -105,12 +105,12 @@ def value_at(text: str, start: int) -> Any:
     return _DECODER.raw_decode(text, start)[0]
 
 
-def items(text: str, container: int) -> list[Item]:
+def items(text: str, container: int) -> list[JsonSpan]:
     """Return the items of the object or array that begins at *container*; *text* is valid JSON."""
     return list(_items(text, container))
 
 
-def _items(text: str, container: int) -> Iterator[Item]:
+def _items(text: str, container: int) -> Iterator[JsonSpan]:
     place = _skip(text, container + 1)
     while text[place] not in "}]":
         key, value_start = None, place
@@ -118,7 +118,7 @@ def _items(text: str, container: int) -> Iterator[Item]:
             key, after_key = _DECODER.raw_decode(text, place)
             value_start = _skip(text, _skip(text, after_key) + 1)
         end = _DECODER.raw_decode(text, value_start)[1]
-        yield Item(key, place, value_start, end)
+        yield JsonSpan(key, place, value_start, end)
         place = _skip(text, end)
         if text[place] == ",":
             place = _skip(text, place + 1)
@@ -172,7 +172,7 @@ def _written(text: str, beside: int, value: Any, key: str | None, *, spread: boo
     return label + body.replace("\n", margin)
 
 
-def _opening_of(text: str, container: int, present: list[Item]) -> int:
+def _opening_of(text: str, container: int, present: list[JsonSpan]) -> int:
     """Return where the white space before the last item begins."""
     return container + 1 if len(present) == 1 else _skip(text, present[-2].end) + 1
 

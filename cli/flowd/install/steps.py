@@ -9,7 +9,7 @@ from flowd.cli.flowd.install import service as install_service
 from flowd.config.paths import Paths
 
 
-class Step(Protocol):
+class InstallStep(Protocol):
     """Something that installing sets up outside flowd's own directories.
 
     ``arguments.dry_run`` means: print what would be done, and do nothing.
@@ -28,13 +28,17 @@ class Step(Protocol):
         ...
 
 
-def steps() -> list[Step]:
+def steps() -> list[InstallStep]:
     """Return all steps."""
     return [install_service, install_mcp, install_hooks]
 
 
-def chosen(arguments: argparse.Namespace) -> list[Step]:
+def chosen(arguments: argparse.Namespace) -> list[InstallStep]:
     """Return the steps to take: those alone that are asked for by name, else all."""
-    by_option: dict[str, Step] = {"mcp": install_mcp, "mcp_desktop": install_mcp, "hooks": install_hooks}
+    by_option: dict[str, InstallStep] = {
+        "mcp": install_mcp,
+        "mcp_desktop": install_mcp,
+        "hooks": install_hooks,
+    }
     named = [step for option, step in by_option.items() if getattr(arguments, option, False)]
     return [step for step in steps() if step in named] or steps()

@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-from flowd.handoff.block.from_notes.passages import Passage, Topic, topic_of_sentence
+from flowd.handoff.block.from_notes.passages import NotePassage, Topic, topic_of_sentence
 from flowd.handoff.block.from_notes.words import (
     Mentioned,
     cut,
@@ -15,22 +15,22 @@ from flowd.handoff.block.from_notes.words import (
     sentences,
 )
 from flowd.model.block import (
-    Block,
     Blocker,
     CreatedFile,
     Dependency,
     Gotcha,
+    HandoffBlock,
     ModifiedFile,
+    NextStep,
+    OpenQuestion,
     Outcome,
     Pattern,
-    Question,
-    Step,
     meaning,
     stable_id,
 )
 
-MOST_OF_A_KIND = 40
-SHORTEST_UNPLACED = 60
+MAX_OF_A_KIND = 40
+MIN_UNPLACED = 60
 
 # "Added a test to x.py" changes x.py; "added x.py" and a bare NEW make it.
 _CREATED = re.compile(
@@ -46,7 +46,7 @@ _TWO = 2
 _ENDS_OPEN = (":", "：")
 
 
-class Draft:
+class BlockDraft:
     """What was found for each field, each thing once, and the passages that found no place."""
 
     def __init__(self) -> None:
@@ -56,7 +56,7 @@ class Draft:
     def __getitem__(self, field: str) -> list[Any]:
         return list(self._fields.get(field, {}).values())
 
-    def take(self, passage: Passage) -> None:
+    def take(self, passage: NotePassage) -> None:
         """Put *passage* where its check box, its topic or its words say."""
         topic = {" ": Topic.NEXT, "x": Topic.DONE, "X": Topic.DONE}.get(passage.box, passage.topic)
         if says_nothing(passage.text):
@@ -107,26 +107,26 @@ class Draft:
     def add_question(self, text: str) -> None:
         """Add *text* as an open question."""
         main, rest = point_of(text)
-        self._add("open_questions", main, Question(question=main, context=rest))
+        self._add("open_questions", main, OpenQuestion(question=main, context=rest))
 
     def add_step(self, text: str) -> None:
         """Add *text* as a next step with the files it names."""
         step = cut(plain(text))
         level: Any = level_of(text)
         needs = tuple(mentioned.path for mentioned in mentioned_paths(text))
-        self._add("suggested_next_steps", step, Step(step=step, priority=level, depends_on=needs))
+        self._add("suggested_next_steps", step, NextStep(step=step, priority=level, depends_on=needs))
 
     def add_blocker(self, text: str) -> None:
         """Add *text* as a blocker."""
         main, rest = point_of(text)
         self._add("blockers", main, Blocker(blocker=main, suggested_resolution=rest))
 
-    def block(self, outcome: Outcome) -> Block:
+    def block(self, outcome: Outcome) -> HandoffBlock:
         """Return the block with what was found."""
         found = {field: tuple(self[field]) for field in self._fields}
-        return Block(outcome=outcome, **{field: items for field, items in found.items() if items})
+        return HandoffBlock(outcome=outcome, **{field: items for field, items in found.items() if items})
 
-    def _take_as(self, topic: Topic, passage: Passage) -> None:
+    def _take_as(self, topic: Topic, passage: NotePassage) -> None:
         text = passage.text
         if plain(text).endswith(_ENDS_OPEN):
             return
@@ -141,7 +141,7 @@ class Draft:
         else:
             _ADD[topic](self, text)
 
-    def _take_by_cues(self, passage: Passage, topic: Topic) -> None:
+    def _take_by_cues(self, passage: NotePassage, topic: Topic) -> None:
         placed = False
         for sentence in sentences(passage.text):
             cue = topic_of_sentence(plain(sentence))
@@ -150,7 +150,7 @@ class Draft:
                 placed = True
         if topic is Topic.NONE and not placed:
             self.add_reading(passage.text, bare_names=False)
-            if len(passage.text) >= SHORTEST_UNPLACED and not passage.cells:
+            if len(passage.text) >= MIN_UNPLACED and not passage.cells:
                 self.unplaced.append(passage.text)
 
     def _add_file(self, mentioned: Mentioned, around: str, *, created: bool) -> None:
@@ -174,16 +174,16 @@ class Draft:
     def _add(self, field: str, key: str, value: Any) -> None:
         items = self._fields.setdefault(field, {})
         name = key if field.startswith(("files", "dependencies")) else meaning(key)
-        if key and len(items) < MOST_OF_A_KIND:
+        if key and len(items) < MAX_OF_A_KIND:
             items.setdefault(name, value)
 
 
 _ADD = {
-    Topic.PATTERN: Draft.add_pattern,
-    Topic.GOTCHA: Draft.add_gotcha,
-    Topic.QUESTION: Draft.add_question,
-    Topic.NEXT: Draft.add_step,
-    Topic.BLOCKER: Draft.add_blocker,
+    Topic.PATTERN: BlockDraft.add_pattern,
+    Topic.GOTCHA: BlockDraft.add_gotcha,
+    Topic.QUESTION: BlockDraft.add_question,
+    Topic.NEXT: BlockDraft.add_step,
+    Topic.BLOCKER: BlockDraft.add_blocker,
 }
 
 

@@ -5,13 +5,13 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from flowd.handoff.block.find import blocks_in_markdown, bodies, layout_of
-from flowd.handoff.block.from_notes.draft import Draft
+from flowd.handoff.block.from_notes.draft import BlockDraft
 from flowd.handoff.block.from_notes.passages import passages
 from flowd.handoff.block.from_notes.words import says_nothing
 from flowd.handoff.block.parse import check_body
 from flowd.handoff.block.render import HEADING, block_yaml
 from flowd.handoff.block.yaml_tree import BadYamlError, Mapping, Scalar, Sequence, Tree, parse_tree
-from flowd.model.block import Block, Outcome, Violation
+from flowd.model.block import HandoffBlock, Outcome, Violation
 from flowd.redaction.redactor import redact
 
 KNOWN = frozenset(
@@ -32,7 +32,7 @@ def fields_of(text: str) -> dict[str, Tree] | None:
     return fields if len(KNOWN & fields.keys()) >= ENOUGH else None
 
 
-def fill(draft: Draft, fields: dict[str, Tree]) -> None:
+def fill(draft: BlockDraft, fields: dict[str, Tree]) -> None:
     """Put *fields* into *draft*."""
     adding = {
         "blockers": draft.add_blocker,
@@ -51,7 +51,7 @@ def fill(draft: Draft, fields: dict[str, Tree]) -> None:
         draft.add_files(text)
 
 
-def _fill_files(draft: Draft, tree: Tree | None) -> None:
+def _fill_files(draft: BlockDraft, tree: Tree | None) -> None:
     if isinstance(tree, Mapping):
         for key, value in tree.pairs:
             for text in _texts(value):
@@ -85,7 +85,7 @@ def _pair(key: Scalar, value: Tree) -> str:
     return f"{key.text.replace('_', ' ')}: {text}" if text else ""
 
 
-LONGEST_ASKED = 4000
+MAX_ASKED_CHARACTERS = 4000
 
 TEMPLATE = """\
 outcome: [completed | partial | failed | blocked]
@@ -127,14 +127,14 @@ def prompt_comment(unplaced: list[str], doubts: list[str]) -> str:
     """Return the comment that asks an agent to structure what is ambiguous; empty when nothing is."""
     if not unplaced and not doubts:
         return ""
-    notes = "\n\n".join([*doubts, *unplaced])[:LONGEST_ASKED]
+    notes = "\n\n".join([*doubts, *unplaced])[:MAX_ASKED_CHARACTERS]
     # Two hyphens would end the comment early in some readers, and a heading could be taken for a block's.
     safe = notes.replace("--", "—").replace("\n#", "\n #")
     return f"\n<!--\nPlease structure this handoff note:\n{safe}\n\nInto this format:\n{TEMPLATE}-->\n"
 
 
 # Notes of people are far smaller; what is larger is a log, and a log is not a handoff.
-LARGEST_NOTES = 256 * 1024
+MAX_NOTES = 256 * 1024
 
 _FRONT_MATTER = re.compile(r"---[ \t]*\n(.*?\n)---[ \t]*\n", re.DOTALL)
 _SAID = re.compile(r"^[^\w\n]{0,6}(outcome|status)\W{0,4}:\W{0,6}([^\n]{2,120})", re.I | re.M)
@@ -151,7 +151,7 @@ _OUTCOMES: list[tuple[Outcome, str]] = [
 class Migrated(NamedTuple):
     """The block that notes became, what is doubtful about it, and the document with its section inside."""
 
-    block: Block
+    block: HandoffBlock
     is_outcome_stated: bool
     violations: tuple[Violation, ...]
     doubts: tuple[str, ...]
@@ -164,10 +164,10 @@ def migrate(text: str, outcome: Outcome | None = None) -> Migrated | None:
 
     *outcome* is a person's word on how it ended; without it the notes' own counts, and then a guess.
     """
-    text = text[:LARGEST_NOTES].replace("\r\n", "\n")
+    text = text[:MAX_NOTES].replace("\r\n", "\n")
     if any(found.block for found in blocks_in_markdown(text)):
         return None
-    draft = Draft()
+    draft = BlockDraft()
     clean = redact(text)  # before the words become YAML: a mask would read as a list there
     front = _FRONT_MATTER.match(clean)
     notes = clean[front.end() :] if front else clean

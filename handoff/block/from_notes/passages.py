@@ -121,7 +121,7 @@ def _first(cues: Cues, text: str, *, whole: bool = False) -> Topic:
     return Topic.NONE
 
 
-LONGEST_NOTE = 2000
+MAX_NOTE_CHARACTERS = 2000
 
 _HEADING = re.compile(r"(#{1,6})[ \t]+(\S.*)")
 _BOLD_HEADING = re.compile(r"\*\*([^*]{3,80}?):?\*\*:?")
@@ -133,7 +133,7 @@ _RULE_ROW = re.compile(r"[|:\s-]+")
 _TITLE_LEVEL = 1
 
 
-class Passage(NamedTuple):
+class NotePassage(NamedTuple):
     """One item or paragraph of the notes, on its line, under its topic; ``box`` is its check box, if any."""
 
     text: str
@@ -145,7 +145,7 @@ class Passage(NamedTuple):
     cells: tuple[str, ...] = ()
 
 
-def passages(text: str) -> Iterator[Passage]:
+def passages(text: str) -> Iterator[NotePassage]:
     """Yield the passages of markdown *text* in order."""
     return _Reader(text.split("\n")).passages()
 
@@ -157,11 +157,11 @@ class _Reader:
         self._lines = lines
         self._topics: list[tuple[int, Topic]] = []
         self._label = Topic.NONE
-        self._open: Passage | None = None
+        self._open: NotePassage | None = None
         self._indent = 0
         self._fence = ""
 
-    def passages(self) -> Iterator[Passage]:
+    def passages(self) -> Iterator[NotePassage]:
         for number, line in enumerate(self._lines, 1):
             yield from self._take(line, number)
         yield from self._close()
@@ -172,7 +172,7 @@ class _Reader:
             return self._label
         return self._topics[-1][1] if self._topics else Topic.NONE
 
-    def _take(self, line: str, number: int) -> Iterator[Passage]:
+    def _take(self, line: str, number: int) -> Iterator[NotePassage]:
         stripped = line.strip()
         fence = _FENCE.match(stripped)
         if self._fence or fence:
@@ -190,14 +190,14 @@ class _Reader:
         else:
             yield from self._prose(stripped, number)
 
-    def _code(self, stripped: str, fence: re.Match[str] | None, number: int) -> Iterator[Passage]:
+    def _code(self, stripped: str, fence: re.Match[str] | None, number: int) -> Iterator[NotePassage]:
         if not self._fence and fence:
             yield from self._close()
             self._fence = fence[1]
         elif fence and stripped.startswith(self._fence) and not stripped.strip(self._fence[0]):
             self._fence = ""
         elif stripped:
-            yield Passage(stripped[:LONGEST_NOTE], number, self._topic, is_code=True)
+            yield NotePassage(stripped[:MAX_NOTE_CHARACTERS], number, self._topic, is_code=True)
 
     def _enter(self, level: int, title: str) -> None:
         self._label = Topic.NONE
@@ -209,23 +209,25 @@ class _Reader:
             topic = self._topics[-1][1]
         self._topics.append((level, topic))
 
-    def _bullet(self, bullet: re.Match[str], number: int) -> Iterator[Passage]:
+    def _bullet(self, bullet: re.Match[str], number: int) -> Iterator[NotePassage]:
         indent = len(bullet[1].expandtabs(4))
         if self._open is not None and self._open.is_item and indent > self._indent:
             self._extend("; " + bullet[3])
             return
         yield from self._close()
         self._indent = indent
-        self._open = Passage(bullet[3], number, self._topic, is_item=True, box=bullet[2] or "")
+        self._open = NotePassage(bullet[3], number, self._topic, is_item=True, box=bullet[2] or "")
 
-    def _row(self, inner: str, number: int) -> Iterator[Passage]:
+    def _row(self, inner: str, number: int) -> Iterator[NotePassage]:
         following = self._lines[number] if number < len(self._lines) else ""
         is_header = _ROW.fullmatch(following) and _RULE_ROW.fullmatch(following)
         if not is_header and not _RULE_ROW.fullmatch(inner):
             cells = tuple(cell.strip() for cell in inner.split("|"))
-            yield Passage(" — ".join(cell for cell in cells if cell), number, self._topic, True, cells=cells)
+            yield NotePassage(
+                " — ".join(cell for cell in cells if cell), number, self._topic, True, cells=cells
+            )
 
-    def _prose(self, stripped: str, number: int) -> Iterator[Passage]:
+    def _prose(self, stripped: str, number: int) -> Iterator[NotePassage]:
         label = _BOLD_HEADING.fullmatch(stripped) or _LABEL_LINE.fullmatch(stripped)
         if label and (self._open is None or not self._open.is_item):
             yield from self._close()
@@ -233,14 +235,14 @@ class _Reader:
         elif self._open is not None:
             self._extend(" " + stripped)
         else:
-            self._open = Passage(stripped, number, self._topic)
+            self._open = NotePassage(stripped, number, self._topic)
 
     def _extend(self, more: str) -> None:
         assert self._open is not None
-        if len(self._open.text) < LONGEST_NOTE:
+        if len(self._open.text) < MAX_NOTE_CHARACTERS:
             self._open = self._open._replace(text=self._open.text + more)
 
-    def _close(self) -> Iterator[Passage]:
+    def _close(self) -> Iterator[NotePassage]:
         if self._open is not None:
             passage, self._open = self._open, None
             label = label_of(passage.text)

@@ -4,7 +4,7 @@ import re
 from typing import NamedTuple
 
 LONGEST = 300
-_FEWEST_WORDS = 3
+_MIN_WORDS = 3
 
 _LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
 _MARKS = re.compile(r"\*\*|__|~~|`|(?<!\w)\*(?=\S)|(?<=\S)\*(?!\w)")
@@ -40,7 +40,7 @@ def point_of(text: str) -> Point:
     if lead and len(plain(lead[1]).split()) > 2:
         return Point(cut(plain(lead[1])), cut(plain(lead[2])))
     first, *more = sentences(plain(text)) or [""]
-    if more and len(first.split()) < _FEWEST_WORDS:
+    if more and len(first.split()) < _MIN_WORDS:
         first = f"{first} {more.pop(0)}"
     return Point(cut(first), cut(" ".join(more)))
 
