@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
+from tests.support.repository import ROOT
+
 if TYPE_CHECKING:
     from tests.conftest import DaemonHome
 
-STAND_IN = Path(__file__).parent / "stand_in_manager.py"
+STAND_IN = ROOT / "tests" / "support" / "stand_ins" / "manager.py"
 
 
 class Managers(NamedTuple):

@@ -12,8 +12,8 @@ import pytest
 
 from flowd.actions.daemon_client import ask
 from flowd.system.errors import NotRunningError
-from tests.daemon.planted import sink, start_with
-from tests.daemon.transcripts import line, lines
+from tests.support.planted import sink, start_with
+from tests.support.transcript_lines import line, lines
 
 if TYPE_CHECKING:
     from tests.conftest import DaemonHome

@@ -8,7 +8,7 @@ import pytest
 from flowd.config.live import LiveSettings
 from flowd.store.database import Database
 from flowd.store.migrations import migrate
-from tests.sinks.beads_project import BeadsProject, make_project
+from tests.support.beads_project import BeadsProject, make_project
 
 
 @pytest.fixture

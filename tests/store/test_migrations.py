@@ -12,8 +12,9 @@ from flowd.store.database import Database
 from flowd.store.journal import Journal
 from flowd.store.migrations import BACKUPS_KEPT, migrate, migrations
 from flowd.system.errors import StoreError
+from tests.support.repository import ROOT
 
-SCHEMAS = Path(__file__).parent / "schemas"
+SCHEMAS = ROOT / "tests" / "store" / "schemas"
 FOREIGN = "create table their_own (id integer primary key, t text); insert into their_own values (7, 'x');"
 
 

@@ -1,0 +1,95 @@
+"""Hooks through the socket of a real daemon."""
+
+import json
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.support.transcript_lines import line
+
+if TYPE_CHECKING:
+    from tests.conftest import DaemonHome
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    root = tmp_path / "shop"
+    (root / ".git").mkdir(parents=True)
+    return root
+
+
+def send(home: "DaemonHome", **fields: Any) -> str:
+    """Do what the hook program does: one line, then everything until the end."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+        connection.settimeout(20)
+        connection.connect(str(home.paths.socket))
+        connection.sendall(json.dumps({"verb": "hook", "input": fields}).encode() + b"\n")
+        answer = b""
+        while received := connection.recv(65536):
+            answer += received
+    return answer.decode()
+
+
+def write(home: "DaemonHome", project: Path, session: str, number: int = 1) -> Path:
+    folder = home.claude_dir / "projects" / "-shop"
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{session}.jsonl"
+    with path.open("ab") as file:
+        file.write(line(number, session, cwd=str(project)))
+    return path
+
+
+def test_a_starting_session_is_told_what_an_unfinished_one_was_doing(
+    daemon_home: "DaemonHome", project: Path
+) -> None:
+    daemon_home.start()
+    path = write(daemon_home, project, "killed")
+    common = {"cwd": str(project), "hook_event_name": "SessionStart", "source": "startup"}
+    assert send(daemon_home, hook_event_name="Stop", session_id="killed", transcript_path=str(path)) == ""
+    answer = json.loads(send(daemon_home, session_id="next", **common))
+    assert "step 1" in answer["hookSpecificOutput"]["additionalContext"]
+    assert send(daemon_home, session_id="next", **common) == ""
+
+
+@pytest.mark.parametrize(
+    "event", ["PreCompact", "PostCompact", "SubagentStop", "UserPromptSubmit", "Unknown", ""]
+)
+def test_every_other_hook_is_answered_with_nothing(
+    daemon_home: "DaemonHome", project: Path, event: str
+) -> None:
+    daemon_home.start()
+    path = write(daemon_home, project, "s1")
+    assert send(daemon_home, hook_event_name=event, session_id="s1", transcript_path=str(path)) == ""
+    assert send(daemon_home, hook_event_name=event, transcript_path="") == ""
+
+
+def test_what_a_hook_left_in_the_spool_is_taken_in_and_removed(
+    daemon_home: "DaemonHome", project: Path
+) -> None:
+    spool = daemon_home.paths.spool_dir
+    spool.mkdir(parents=True)
+    path = write(daemon_home, project, "s1")
+    left = {"hook_event_name": "PreCompact", "session_id": "s1", "transcript_path": str(path)}
+    (spool / "1-1.json").write_text(json.dumps(left))
+    (spool / "2-1.json").write_text("{broken")
+    daemon_home.start()
+    daemon_home.wait_for(lambda status: status["counts"]["captured"] == 1 and not any(spool.iterdir()))
+    shown = json.loads(_flow(daemon_home, project, "show", "--json"))
+    assert [kept["trigger"] for kept in shown["sessions"][0]["checkpoints"]] == ["precompact"]
+
+
+def _flow(home: "DaemonHome", project: Path, *words: str) -> str:
+    program = "import sys; from flowd.cli.flow import main; sys.exit(main())"
+    run = subprocess.run(
+        [sys.executable, "-c", program, *words],
+        env=home.env,
+        cwd=project,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return run.stdout

@@ -1,0 +1,30 @@
+"""Real documents of many styles, where they are at hand."""
+
+from pathlib import Path
+
+import pytest
+
+from flowd.handoff.markdown.parse import read_document_file
+from tests.support.repository import SHARED
+
+CORPUS = SHARED / "corpus" / "handoffs"
+DOCUMENTS = sorted(CORPUS.glob("*")) if CORPUS.exists() else []
+
+pytestmark = pytest.mark.skipif(not DOCUMENTS, reason="the corpus is not here")
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_a_real_document_has_a_purpose_and_sections(path: Path) -> None:
+    document = read_document_file(path)
+    assert document.purpose != "(no summary)"
+    assert document.sections
+    assert document.items("done", "next", "context")
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_every_prefix_of_a_real_document_is_read(path: Path, tmp_path: Path) -> None:
+    """A document that is just being written is cut anywhere."""
+    data = path.read_bytes()
+    for end in range(0, len(data), max(1, len(data) // 40)):
+        (tmp_path / "cut.md").write_bytes(data[:end])
+        assert read_document_file(tmp_path / "cut.md").purpose
