@@ -11,7 +11,10 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 BIN = Path(sys.executable).parent
-LAYERS = "cli bridge daemon sinks extractors store handoff config systemd launchd".split()
+LAYERS = (
+    "cli bridge daemon hooks actions sinks extractors store handoff workspace redaction config model system "
+    "systemd launchd"
+).split()
 NOT_COPIED = shutil.ignore_patterns(".*", "tests", "bench", "*.egg-info", "__pycache__", "docs", "plugin")
 
 

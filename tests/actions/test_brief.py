@@ -5,7 +5,6 @@ import time
 from pathlib import Path
 
 import msgspec
-import pytest
 
 from flowd.actions.brief import BriefingRequest, Injection, compose, hook_output, record_injection
 from flowd.handoff.yaml.api import save_handoff, update_handoff
@@ -15,15 +14,6 @@ from flowd.store.database import Database
 from flowd.store.handoff_yaml_state import HandoffYamlState, HandoffYamlStates, folder_identity
 from flowd.store.journal import Journal
 from flowd.store.user_fields import trust_fact, user_fields_fact
-
-
-@pytest.fixture
-def project(tmp_path: Path) -> Path:
-    """A project without any handoff."""
-    root = tmp_path / "shop"
-    (root / ".git").mkdir(parents=True)
-    (root / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
-    return root
 
 
 def remember(database: Database, project: Path, session_id: str, age_s: float = 60, **fields: object) -> None:

@@ -1,38 +1,19 @@
 """What the bridge's tests share: a home of their own, core.db, and a running HTTP server."""
 
 import os
-import re
 import subprocess
-import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
 from flowd.store.database import Database
 from flowd.store.migrations import migrate
 from flowd.store.threads.threads import Threads
-
-FLOWD = [sys.executable, "-m", "flowd"]
-DEADLINE_S = 60
+from tests.support.served import FLOWD, Served, serving
+from tests.support.waiting import DEADLINE_S
 
 Flowd = Callable[..., "subprocess.CompletedProcess[str]"]
-
-
-class Served(NamedTuple):
-    """A running ``flowd serve``."""
-
-    process: "subprocess.Popen[str]"
-    port: int
-    token: str
-    log: Path
-
-    @property
-    def url(self) -> str:
-        """The MCP endpoint."""
-        return f"http://127.0.0.1:{self.port}/mcp"
 
 
 @pytest.fixture
@@ -73,27 +54,7 @@ def threads(tmp_path: Path) -> Iterator[Threads]:
 
 
 @pytest.fixture
-def served(home: dict[str, str], flowd: Flowd, threads: Threads, tmp_path: Path) -> Iterator[Served]:
+def served(home: dict[str, str], threads: Threads, tmp_path: Path) -> Iterator[Served]:
     """``flowd serve`` on a free port, listening, and ended after the test."""
-    log = tmp_path / "serve.log"
-    token = flowd("serve", "--show-token").stdout.strip()
-    with log.open("w") as errors:
-        process = subprocess.Popen(
-            [*FLOWD, "serve", "--port", "0"], env=home, stdout=subprocess.PIPE, stderr=errors, text=True
-        )
-    try:
-        yield Served(process, _port_in(log, process), token, log)
-    finally:
-        process.terminate()
-        process.communicate(timeout=DEADLINE_S)
-
-
-def _port_in(log: Path, process: "subprocess.Popen[str]") -> int:
-    deadline = time.monotonic() + DEADLINE_S
-    while time.monotonic() < deadline:
-        found = re.search(r"listening url=http://127\.0\.0\.1:(\d+)/mcp", log.read_text())
-        if found:
-            return int(found[1])
-        assert process.poll() is None, log.read_text()
-        time.sleep(0.02)
-    raise AssertionError("flowd serve does not listen")
+    with serving(home, tmp_path) as running:
+        yield running

@@ -14,7 +14,7 @@ from flowd.config.paths import resolve_paths
 from flowd.daemon.lock import AlreadyRunningError, InstanceLock
 
 if TYPE_CHECKING:
-    from tests.conftest import DaemonHome
+    from tests.support.daemon_home import DaemonHome
 
 ME = Holder(pid=42, version="1", socket="/somewhere/flowd.sock", started_at=1.0)
 HOLD_AND_WAIT = """

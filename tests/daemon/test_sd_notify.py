@@ -15,7 +15,7 @@ from flowd.actions.daemon_client import ask
 from flowd.daemon.sd_notify import notify, watchdog_interval_s
 
 if TYPE_CHECKING:
-    from tests.conftest import DaemonHome
+    from tests.support.daemon_home import DaemonHome
 
 DEADLINE_S = 30.0
 

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from flowd.store.migrations import migrate
+from tests.support.files import append
 from tests.support.transcript_lines import line, lines
 
 if TYPE_CHECKING:
-    from tests.conftest import DaemonHome
+    from tests.support.daemon_home import DaemonHome
 
 
 @pytest.fixture
@@ -32,11 +33,6 @@ def core_db(daemon_home: "DaemonHome") -> Path:
     path = daemon_home.paths.database
     migrate(path)
     return path
-
-
-def append(transcript: Path, data: bytes) -> None:
-    with transcript.open("ab") as file:
-        file.write(data)
 
 
 def names(condition: str) -> Callable[[dict[str, Any]], bool]:

@@ -12,11 +12,12 @@ import pytest
 
 from flowd.actions.daemon_client import ask
 from flowd.system.errors import NotRunningError
+from tests.support.files import append
 from tests.support.planted import sink, start_with
 from tests.support.transcript_lines import line, lines
 
 if TYPE_CHECKING:
-    from tests.conftest import DaemonHome
+    from tests.support.daemon_home import DaemonHome
 
 DEADLINE_S = 30.0
 STOP_WITHIN_S = 5.0
@@ -29,11 +30,6 @@ def transcript(daemon_home: "DaemonHome") -> Path:
     folder = daemon_home.claude_dir / "projects" / "-work-project"
     folder.mkdir(parents=True)
     return folder / "s1.jsonl"
-
-
-def append(transcript: Path, data: bytes) -> None:
-    with transcript.open("ab") as file:
-        file.write(data)
 
 
 def captured(number: int) -> Callable[[dict[str, Any]], bool]:

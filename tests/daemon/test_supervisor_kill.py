@@ -16,7 +16,7 @@ import yaml
 from tests.support.transcript_lines import line
 
 if TYPE_CHECKING:
-    from tests.conftest import DaemonHome
+    from tests.support.daemon_home import DaemonHome
 
 ROUNDS = int(os.environ.get("FLOWD_CHAOS_ROUNDS", "8"))
 TRANSCRIPTS = 10

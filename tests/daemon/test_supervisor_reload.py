@@ -4,7 +4,7 @@ import signal
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tests.conftest import DaemonHome
+    from tests.support.daemon_home import DaemonHome
 
 
 def test_a_wrong_file_on_reload_keeps_the_old_settings_and_status_says_so(daemon_home: "DaemonHome") -> None:

@@ -3,27 +3,15 @@
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
 from tests.e2e.client import Ran, has_npm, install_claude, install_node, run_program, sealed_environment
 from tests.e2e.fake_api import FakeApi
+from tests.e2e.place import Place, RunClaude, StartClaude
 from tests.e2e.running_flowd import RunningFlowd, kill_group
-
-
-class Place(NamedTuple):
-    """A home and a project of the test's own, and the environment that leads there."""
-
-    home: Path
-    project: Path
-    environment: dict[str, str]
-
-
-RunClaude = Callable[..., Ran]
-StartClaude = Callable[..., "subprocess.Popen[bytes]"]
 
 
 @pytest.fixture(scope="session")

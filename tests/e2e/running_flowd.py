@@ -6,17 +6,13 @@ import signal
 import sqlite3
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import yaml
 
 from tests.e2e.client import Ran, run_program
-
-DEADLINE_S = 60.0
-LOOK_S = 0.05
+from tests.support.waiting import DEADLINE_S, wait_until
 
 
 class RunningFlowd:
@@ -101,14 +97,6 @@ class RunningFlowd:
     def socket(self) -> Path:
         """The control socket."""
         return Path(self.environment["FLOWD_RUNTIME_DIR"]) / "flowd.sock"
-
-
-def wait_until(true: Callable[[], object], what: str, deadline_s: float = DEADLINE_S) -> None:
-    """Return once *true* says so; fail, naming *what* was waited for, when it does not in time."""
-    deadline = time.monotonic() + deadline_s
-    while not true():
-        assert time.monotonic() < deadline, f"not in time: {what}"
-        time.sleep(LOOK_S)
 
 
 def kill_group(process: "subprocess.Popen[bytes]") -> None:

@@ -1,8 +1,8 @@
 """The harness itself: the fake API can make the real client do what the other tests rely on."""
 
-from tests.e2e.conftest import RunClaude
 from tests.e2e.fake_api import FakeApi
 from tests.e2e.fake_message import Fail, Say, Use
+from tests.e2e.place import RunClaude
 
 
 def test_a_scripted_turn_is_printed(run_claude: RunClaude, fake_api: FakeApi) -> None:

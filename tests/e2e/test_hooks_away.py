@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.conftest import Place, RunClaude
 from tests.e2e.fake_api import FakeApi
 from tests.e2e.fake_message import Say, Use
-from tests.e2e.running_flowd import RunningFlowd, wait_until
+from tests.e2e.place import Place, RunClaude
+from tests.e2e.running_flowd import RunningFlowd
+from tests.support.waiting import wait_until
 
 SESSION = "11111111-2222-4333-8444-555555555555"
 TASK = "Build a parser for the configuration format in parser.py"

@@ -5,10 +5,11 @@ from collections import Counter
 from pathlib import Path
 
 from tests.e2e.client import run_program
-from tests.e2e.conftest import Place, RunClaude
 from tests.e2e.fake_api import FakeApi
 from tests.e2e.fake_message import Say
-from tests.e2e.running_flowd import RunningFlowd, wait_until
+from tests.e2e.place import Place, RunClaude
+from tests.e2e.running_flowd import RunningFlowd
+from tests.support.waiting import wait_until
 
 SESSION = "11111111-2222-4333-8444-555555555555"
 ROOT = Path(__file__).parents[2]

@@ -4,10 +4,11 @@ import json
 import threading
 from pathlib import Path
 
-from tests.e2e.conftest import Place, RunClaude, StartClaude
 from tests.e2e.fake_api import Asked, FakeApi
 from tests.e2e.fake_message import Hold, Say, Step, Use
-from tests.e2e.running_flowd import RunningFlowd, kill_group, wait_until
+from tests.e2e.place import Place, RunClaude, StartClaude
+from tests.e2e.running_flowd import RunningFlowd, kill_group
+from tests.support.waiting import wait_until
 
 FIRST = "11111111-2222-4333-8444-555555555555"
 SECOND = "66666666-7777-4888-9999-aaaaaaaaaaaa"

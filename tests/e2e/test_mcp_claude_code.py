@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from tests.e2e.client import run_program
-from tests.e2e.conftest import Place, RunClaude
 from tests.e2e.fake_api import FakeApi
 from tests.e2e.fake_message import Say, Use
-from tests.e2e.served import serving
+from tests.e2e.place import Place, RunClaude
+from tests.support.served import serving
 
 FLOWD = [sys.executable, "-m", "flowd"]
 

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.client import install, run_program
-from tests.e2e.conftest import Place
-from tests.e2e.served import serving
+from tests.e2e.place import Place
 from tests.e2e.token_proxy import TokenProxy
+from tests.support.served import serving
 
 SUITE = "@modelcontextprotocol/conformance@0.1.16"
 PROGRAM = "@modelcontextprotocol/conformance/dist/index.js"

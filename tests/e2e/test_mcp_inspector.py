@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from tests.e2e.client import install, run_program
-from tests.e2e.conftest import Place
-from tests.e2e.served import serving
+from tests.e2e.place import Place
+from tests.support.served import serving
 
 INSPECTOR = "@modelcontextprotocol/inspector@2.12.0"
 LAUNCHER = "@modelcontextprotocol/inspector/clients/launcher/build/index.js"

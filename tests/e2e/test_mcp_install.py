@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 from tests.e2e.client import Ran, run_program
-from tests.e2e.conftest import Place, RunClaude
+from tests.e2e.place import Place, RunClaude
 
 # The step alone: these tests leave the service manager of this machine out of it.
 STEP = """\

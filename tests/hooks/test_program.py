@@ -20,6 +20,7 @@ import pytest
 from flowd.handoff import load_handoff
 from flowd.hooks.command import TIMEOUTS_S, hook_program
 from flowd.workspace.project import FOLDER
+from tests.support.waiting import wait_until
 
 BUDGET_S, START_BUDGET_S = 0.3, 1.0
 # What the interpreter takes to start and to leave is not the program's own, and this machine is shared.
@@ -122,13 +123,6 @@ def saying(answer: bytes) -> Callable[[socket.socket, bytes], None]:
         connection.close()
 
     return say
-
-
-def wait_until(true: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + DEADLINE_S
-    while not true():
-        assert time.monotonic() < deadline, "not so in time"
-        time.sleep(0.02)
 
 
 @pytest.mark.parametrize("event", SILENT_EVENTS)

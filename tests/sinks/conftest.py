@@ -1,23 +1,11 @@
-"""What the sinks' tests share: a core.db, settings, and states as the journal holds them."""
+"""Fixtures of the sinks' tests: settings, and a project with Beads."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from flowd.config.live import LiveSettings
-from flowd.store.database import Database
-from flowd.store.migrations import migrate
 from tests.support.beads_project import BeadsProject, make_project
-
-
-@pytest.fixture
-def database(tmp_path: Path) -> Iterator[Database]:
-    """A core.db of this version."""
-    migrate(tmp_path / "data" / "core.db")
-    database = Database(tmp_path / "data" / "core.db")
-    yield database
-    database.close()
 
 
 @pytest.fixture

@@ -29,12 +29,6 @@ def sink(database: Database, settings: LiveSettings) -> HandoffYamlSink:
     return HandoffYamlSink(database, settings)
 
 
-@pytest.fixture
-def project(tmp_path: Path) -> Path:
-    (tmp_path / "project" / ".git").mkdir(parents=True)
-    return tmp_path / "project"
-
-
 def state(project: Path, session: str = "s1", **fields: Any) -> Fact:
     known: dict[str, Any] = {"goal": "Mend the parser", "now": "Reading", "last_activity_at": NOW} | fields
     return state_fact(SessionState(session_id=session, project=str(project), **known))

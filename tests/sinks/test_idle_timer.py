@@ -25,9 +25,10 @@ def timer(database: Database) -> IdleTimerSink:
 
 
 @pytest.fixture
-def project(tmp_path: Path) -> Path:
-    (tmp_path / "project" / "conductor").mkdir(parents=True)
-    return tmp_path / "project"
+def project(project: Path) -> Path:
+    """A project with a conductor."""
+    (project / "conductor").mkdir()
+    return project
 
 
 def take(timer: IdleTimerSink, project: Path | None, at: float, session: str = "s1") -> None:

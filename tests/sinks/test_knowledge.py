@@ -1,7 +1,6 @@
 """The knowledge sink on a real core.db: idempotent, relative to the project, blocks before insights."""
 
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 
 import pytest
 
@@ -17,14 +16,6 @@ from flowd.system.errors import StoreError
 
 PROJECT = "/home/someone/shop"
 TEXT = "# Task 1: Till\n## Handoff\noutcome: completed\ngotchas:\n  - issue: The till beeps\n"
-
-
-@pytest.fixture
-def database(tmp_path: Path) -> Iterator[Database]:
-    migrate(tmp_path / "core.db")
-    database = Database(tmp_path / "core.db")
-    yield database
-    database.close()
 
 
 def block_fact(text: str = TEXT, file: str = f"{PROJECT}/tasks/task-1.md", at: float = 5.0) -> Fact:

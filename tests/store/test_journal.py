@@ -2,7 +2,6 @@
 
 import shutil
 import sqlite3
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,14 +13,6 @@ from flowd.store.journal import Batch, Journal
 from flowd.store.migrations import migrate
 from flowd.store.sources import Source
 from flowd.system.errors import StoreError
-
-
-@pytest.fixture
-def database(tmp_path: Path) -> Iterator[Database]:
-    migrate(tmp_path / "core.db")
-    database = Database(tmp_path / "core.db")
-    yield database
-    database.close()
 
 
 def source(offset: int) -> Source:

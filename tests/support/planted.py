@@ -5,7 +5,7 @@ import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tests.conftest import DaemonHome
+    from tests.support.daemon_home import DaemonHome
 
 RUN = "\nimport sys\nfrom flowd.cli.flowd import main\nsys.exit(main(['run']))\n"
 

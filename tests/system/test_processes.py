@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from flowd.system.processes import DeadlineExceededError, run_program, running_programs
+from flowd.system.processes import DeadlineExceededError, run_program, running_programs, scrubbed_environment
 
 FAMILY = """
 import os, pathlib, signal, subprocess, sys, time
@@ -90,3 +90,12 @@ except InterruptedError as error:
     ended = subprocess.run(python(outer), cwd=tmp_path, capture_output=True, text=True, timeout=60)
     assert ended.stdout == "-9\nflowd is stopping\n", ended.stderr
     wait_until_gone(family(tmp_path))
+
+
+def test_a_child_inherits_nothing_of_a_claude_session(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CLAUDE_CODE_MESSAGING_TOKEN", "x")
+    monkeypatch.setenv("CLAUDECODE", "1")
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", "/c")
+    kept = {name for name in scrubbed_environment() if name.startswith("CLAUDE")}
+    assert kept == {"CLAUDE_CONFIG_DIR"}
+    assert scrubbed_environment().keys() < os.environ.keys()

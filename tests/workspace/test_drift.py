@@ -1,13 +1,13 @@
 """What has changed since a state was written, found without starting git."""
 
 import os
-import subprocess
 import time
 from pathlib import Path
 
 import pytest
 
 from flowd.workspace.drift import RecordedState, commits_since, drift
+from tests.support.git import git
 
 
 @pytest.fixture
@@ -18,11 +18,6 @@ def repository(tmp_path: Path) -> Path:
     git(root, "init", "-q", "-b", "main")
     commit(root, "first.py")
     return root
-
-
-def git(root: Path, *words: str) -> None:
-    identity = ["-c", "user.name=A", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false"]
-    subprocess.run(["git", "-C", str(root), *identity, *words], check=True, capture_output=True)
 
 
 def commit(root: Path, name: str) -> None:

@@ -1,7 +1,6 @@
 """Which project a directory belongs to."""
 
 import os
-import subprocess
 import tempfile
 from pathlib import Path
 
@@ -9,20 +8,12 @@ import pytest
 
 from flowd.workspace.git import read_branch
 from flowd.workspace.project import Project, find_project_root, resolve_project
-
-
-def git(directory: Path, *arguments: str) -> None:
-    """Run git in *directory*, untouched by this machine's settings."""
-    identity = ("-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "init.defaultBranch=trunk")
-    environment = {**os.environ, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
-    subprocess.run(
-        ["git", *identity, *arguments], cwd=directory, env=environment, check=True, capture_output=True
-    )
+from tests.support.git import git
 
 
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
-    """Return a git repository with one commit on the branch trunk."""
+    """Return a git repository with one commit on the branch main."""
     path = tmp_path / "repository"
     path.mkdir()
     git(path, "init")
@@ -101,14 +92,14 @@ def test_a_worktree_shares_the_repository_and_is_named(repository: Path, tmp_pat
     project = resolve_project(str(tmp_path / "beside"))
     assert project == Project(str(tmp_path / "beside"), str(repository / ".git"), "beside")
     assert read_branch(tmp_path / "beside") == "side"
-    assert read_branch(repository) == "trunk"
+    assert read_branch(repository) == "main"
 
 
 def test_a_submodule_is_a_repository_of_its_own(repository: Path, tmp_path: Path) -> None:
     git(repository, "-c", "protocol.file.allow=always", "submodule", "add", str(repository), "module")
     project = resolve_project(str(repository / "module"))
     assert project == Project(str(repository / "module"), str(repository / ".git" / "modules" / "module"), "")
-    assert read_branch(repository / "module") == "trunk"
+    assert read_branch(repository / "module") == "main"
 
 
 def test_a_project_without_git_is_its_own_repository(tmp_path: Path) -> None:

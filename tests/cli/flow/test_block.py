@@ -1,6 +1,5 @@
 """``flow block`` as a person and as pre-commit type it."""
 
-import argparse
 import json
 import re
 from importlib import resources
@@ -10,18 +9,12 @@ import pytest
 
 from flowd.cli.flow import block
 from flowd.system.errors import FlowdError
+from tests.support.commands import run_verb
 from tests.support.repository import ROOT
 
 VALID = "# Task 1: Till\n\n## Handoff\n\n```yaml\noutcome: completed\ngotchas: []\n```\n"
 INVALID = VALID.replace("outcome: completed", "outcome: partial").replace("gotchas: []", "lines: 3")
 NOTES = "# Notes\n\nStatus: done\n\n## Gotchas\n- The till beeps\n"
-
-
-def flow(*words: object) -> int:
-    parser = argparse.ArgumentParser(prog="flow")
-    block.add_parser(parser.add_subparsers())
-    arguments = parser.parse_args(["block", *map(str, words)])
-    return int(arguments.run(arguments))
 
 
 def file(tmp_path: Path, text: str, name: str = "task-1.md") -> Path:
@@ -34,7 +27,7 @@ def test_a_valid_block_is_said_to_be_valid_and_how_complete(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     place = file(tmp_path, VALID)
-    assert flow("validate", place) == 0
+    assert run_verb(block, "validate", place) == 0
     assert capsys.readouterr().out == (
         f"{place}:6: valid, 33 % complete (missing: files_created/files_modified, patterns_discovered, "
         "dependencies_for_next, suggested_next_steps)\n"
@@ -46,7 +39,7 @@ def test_violations_are_printed_with_their_lines_and_exit_1(
 ) -> None:
     place = file(tmp_path, INVALID)
     other = file(tmp_path, "# Nothing here\n", "other.md")
-    assert flow("validate", place, other) == 1
+    assert run_verb(block, "validate", place, other) == 1
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == f"{place}:6: blockers: is required when outcome is partial"
     assert lines[-1] == f"{other}: no block"
@@ -55,7 +48,7 @@ def test_violations_are_printed_with_their_lines_and_exit_1(
 def test_the_report_for_programs_has_every_violation(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert flow("validate", "--json", file(tmp_path, INVALID)) == 1
+    assert run_verb(block, "validate", "--json", file(tmp_path, INVALID)) == 1
     (report,) = json.loads(capsys.readouterr().out)
     assert [violation["field"] for violation in report["blocks"][0]["violations"]] == [
         "blockers",
@@ -69,12 +62,12 @@ def test_a_file_that_cannot_be_read_is_an_error_with_its_name(tmp_path: Path, co
     if content:
         place.write_bytes(content)
     with pytest.raises(FlowdError, match=r"x\.md"):
-        flow("validate", place)
+        run_verb(block, "validate", place)
 
 
 def test_migrating_prints_and_changes_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     place = file(tmp_path, NOTES)
-    assert flow("migrate", place) == 0
+    assert run_verb(block, "migrate", place) == 0
     assert "- issue: The till beeps" not in NOTES
     assert "issue: The till beeps" in capsys.readouterr().out
     assert place.read_text(encoding="utf-8") == NOTES
@@ -85,19 +78,19 @@ def test_writing_keeps_the_mode_and_a_backup_of_each_former_file(tmp_path: Path)
     place = file(tmp_path, NOTES)
     place.chmod(0o640)
     file(tmp_path, "older", "task-1.md.bak")
-    assert flow("migrate", "--write", place) == 0
+    assert run_verb(block, "migrate", "--write", place) == 0
     assert place.read_text(encoding="utf-8").startswith(NOTES)
     assert place.stat().st_mode & 0o777 == 0o640
     assert (tmp_path / "task-1.md.bak").read_text(encoding="utf-8") == "older"
     assert (tmp_path / "task-1.md.bak1").read_text(encoding="utf-8") == NOTES
-    assert flow("validate", place) == 0
+    assert run_verb(block, "validate", place) == 0
     with pytest.raises(FlowdError, match="holds a block already"):
-        flow("migrate", "--write", place)
+        run_verb(block, "migrate", "--write", place)
 
 
 def test_what_would_break_a_rule_is_not_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     place = file(tmp_path, NOTES.replace("done", "partial"))
-    assert flow("migrate", "--write", place) == 1
+    assert run_verb(block, "migrate", "--write", place) == 1
     assert "blockers: is required when outcome is partial" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == [place]
 
@@ -105,41 +98,41 @@ def test_what_would_break_a_rule_is_not_written(tmp_path: Path, capsys: pytest.C
 def test_notes_without_anything_for_a_block_are_refused_rather_than_called_completed(tmp_path: Path) -> None:
     place = file(tmp_path, "kind: recipe\ntitle: Soup\n", "recipe.yml")
     with pytest.raises(FlowdError, match="says nothing that a block could hold"):
-        flow("migrate", "--write", place)
+        run_verb(block, "migrate", "--write", place)
     assert list(tmp_path.iterdir()) == [place]
 
 
 def test_a_guessed_outcome_is_not_written_until_a_person_says_it(tmp_path: Path) -> None:
     place = file(tmp_path, NOTES.replace("Status: done\n", ""))
-    assert flow("migrate", place) == 0
+    assert run_verb(block, "migrate", place) == 0
     with pytest.raises(FlowdError, match="does not say how the work ended"):
-        flow("migrate", "--write", place)
+        run_verb(block, "migrate", "--write", place)
     assert list(tmp_path.iterdir()) == [place]
-    assert flow("migrate", "--write", "--outcome", "completed", place) == 0
-    assert flow("validate", place) == 0
+    assert run_verb(block, "migrate", "--write", "--outcome", "completed", place) == 0
+    assert run_verb(block, "validate", place) == 0
 
 
 def test_a_yaml_document_gets_its_block_beside_it(tmp_path: Path) -> None:
     text = "status: complete\ngoal: x\nnow: y\nnext:\n  - Measure\n"
     place = file(tmp_path, text, "note.yaml")
-    assert flow("migrate", "--write", place) == 0
+    assert run_verb(block, "migrate", "--write", place) == 0
     assert place.read_text(encoding="utf-8") == text
-    assert flow("validate", tmp_path / "note.md") == 0
+    assert run_verb(block, "validate", tmp_path / "note.md") == 0
     with pytest.raises(FlowdError, match=r"note\.md exists already"):
-        flow("migrate", "--write", place)
+        run_verb(block, "migrate", "--write", place)
 
 
 def test_the_migration_for_programs_has_block_and_doubts(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert flow("migrate", "--json", file(tmp_path, NOTES)) == 0
+    assert run_verb(block, "migrate", "--json", file(tmp_path, NOTES)) == 0
     migrated = json.loads(capsys.readouterr().out)
     assert migrated["block"]["gotchas"][0]["issue"] == "The till beeps"
     assert migrated["doubts"] == []
 
 
 def test_the_schema_is_printed_as_published(capsys: pytest.CaptureFixture[str]) -> None:
-    assert flow("schema") == 0
+    assert run_verb(block, "schema") == 0
     published = (
         resources.files("flowd.handoff.block").joinpath("block.schema.json").read_text(encoding="utf-8")
     )

@@ -1,6 +1,5 @@
 """``flow context`` on a real core.db in a home of its own."""
 
-import argparse
 import json
 from contextlib import closing
 from pathlib import Path
@@ -13,6 +12,7 @@ from flowd.handoff.block.find import blocks_in_markdown
 from flowd.store.knowledge.blocks import keep_block
 from flowd.store.knowledge.graph import Provenance
 from flowd.system.errors import FlowdError
+from tests.support.commands import run_verb
 
 
 @pytest.fixture(autouse=True)
@@ -30,15 +30,8 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             keep_block(database, found, place)
 
 
-def flow(*words: str) -> int:
-    parser = argparse.ArgumentParser(prog="flow")
-    context.add_parser(parser.add_subparsers())
-    arguments = parser.parse_args(["context", *words])
-    return int(arguments.run(arguments))
-
-
 def printed(capsys: pytest.CaptureFixture[str], *words: str) -> str:
-    assert flow(*words) == 0
+    assert run_verb(context, *words) == 0
     return capsys.readouterr().out
 
 
@@ -54,7 +47,7 @@ def test_the_tasks_asked_for_are_told_in_their_order(capsys: pytest.CaptureFixtu
 
 def test_a_task_without_a_block_is_an_error() -> None:
     with pytest.raises(FlowdError, match="no valid block of task-9"):
-        flow("3", "--from", "task-9")
+        run_verb(context, "3", "--from", "task-9")
 
 
 def test_what_the_project_learned_follows_when_asked_for(capsys: pytest.CaptureFixture[str]) -> None:

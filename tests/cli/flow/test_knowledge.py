@@ -1,6 +1,5 @@
 """``flow knowledge`` on a real core.db in a home of its own."""
 
-import argparse
 import json
 from contextlib import closing
 from pathlib import Path
@@ -13,6 +12,7 @@ from flowd.handoff.block.find import blocks_in_markdown
 from flowd.store.knowledge.blocks import keep_block
 from flowd.store.knowledge.graph import Provenance
 from flowd.system.errors import FlowdError
+from tests.support.commands import run_verb
 
 TEXT = """\
 # Task 4: Sign in
@@ -37,13 +37,11 @@ gotchas:
 
 
 @pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A project whose one task left a block."""
-    root = tmp_path / "shop"
-    (root / ".git").mkdir(parents=True)
-    monkeypatch.chdir(root)
-    keep(str(root))
-    return root
+def project(project: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A project whose one task left a block, as the working directory."""
+    monkeypatch.chdir(project)
+    keep(str(project))
+    return project
 
 
 def keep(root: str) -> None:
@@ -53,15 +51,8 @@ def keep(root: str) -> None:
         keep_block(database, found, place)
 
 
-def flow(*words: object) -> int:
-    parser = argparse.ArgumentParser(prog="flow")
-    knowledge.add_parser(parser.add_subparsers())
-    arguments = parser.parse_args(["knowledge", *map(str, words)])
-    return int(arguments.run(arguments))
-
-
 def printed(capsys: pytest.CaptureFixture[str], *words: object) -> str:
-    assert flow(*words) == 0
+    assert run_verb(knowledge, *words) == 0
     return capsys.readouterr().out
 
 
@@ -109,7 +100,7 @@ def test_a_forgotten_node_is_not_found(project: Path, capsys: pytest.CaptureFixt
     printed(capsys, "forget", "pattern-001")
     assert printed(capsys, "search", "gate", "--type", "pattern") == "nothing found\n"
     with pytest.raises(FlowdError, match="nothing is called pattern-001"):
-        flow("forget", "pattern-001")
+        run_verb(knowledge, "forget", "pattern-001")
 
 
 def test_what_two_projects_have_must_be_told_apart(
@@ -117,7 +108,7 @@ def test_what_two_projects_have_must_be_told_apart(
 ) -> None:
     keep(str(tmp_path / "other"))
     with pytest.raises(FlowdError, match="more than one"):
-        flow("forget", "pattern-001")
+        run_verb(knowledge, "forget", "pattern-001")
     printed(capsys, "forget", "pattern-001", "--project", ".")
     assert "gate" in printed(capsys, "show", "pattern-001")
 

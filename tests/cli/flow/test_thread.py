@@ -1,6 +1,5 @@
 """``flow thread``: the five operations as a person types them."""
 
-import argparse
 import io
 import json
 from pathlib import Path
@@ -11,6 +10,7 @@ import pytest
 from flowd.cli.flow import thread
 from flowd.store.threads.records import ENTRY_LIMIT_BYTES
 from flowd.system.errors import FlowdError
+from tests.support.commands import run_verb
 
 
 @pytest.fixture(autouse=True)
@@ -22,15 +22,8 @@ def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FLOWD_CONFIG", str(tmp_path / "config.yaml"))
 
 
-def flow(*words: str) -> int:
-    parser = argparse.ArgumentParser(prog="flow")
-    thread.add_parser(parser.add_subparsers())
-    arguments = parser.parse_args(["thread", *words])
-    return int(arguments.run(arguments))
-
-
 def printed(capsys: pytest.CaptureFixture[str], *words: str) -> str:
-    assert flow(*words) == 0
+    assert run_verb(thread, *words) == 0
     return capsys.readouterr().out
 
 
@@ -82,10 +75,10 @@ def test_content_comes_from_standard_input_byte_for_byte(
 def test_standard_input_that_is_too_long_or_no_text_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     type_on_stdin(monkeypatch, b"x" * (ENTRY_LIMIT_BYTES + 1))
     with pytest.raises(FlowdError, match="more than 1,048,576 bytes"):
-        flow("create", "t")
+        run_verb(thread, "create", "t")
     type_on_stdin(monkeypatch, b"\xff\xfe")
     with pytest.raises(FlowdError, match="not UTF-8"):
-        flow("create", "t")
+        run_verb(thread, "create", "t")
 
 
 def test_control_characters_are_shown_and_not_sent_to_the_terminal(
@@ -104,13 +97,13 @@ def test_control_characters_are_shown_and_not_sent_to_the_terminal(
 )
 def test_wrong_usage_exits_with_two(words: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as exit_:
-        flow(*words)
+        run_verb(thread, *words)
     assert exit_.value.code == 2
 
 
 def test_an_unknown_id_is_said_in_the_specified_words() -> None:
     with pytest.raises(FlowdError, match=r"^Handoff 'hof_nope' not found\.$"):
-        flow("get", "hof_nope")
+        run_verb(thread, "get", "hof_nope")
 
 
 def test_core_db_is_where_the_settings_say(

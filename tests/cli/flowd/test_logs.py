@@ -11,6 +11,7 @@ import pytest
 from flowd.cli.flowd import main
 from flowd.cli.flowd.logs import readable
 from flowd.config.paths import resolve_paths
+from tests.support.files import append
 
 
 def event(number: int) -> str:
@@ -43,11 +44,6 @@ def follower(log: Path) -> Iterator["subprocess.Popen[str]"]:
     yield process
     process.kill()
     process.communicate()
-
-
-def append(file: Path, text: str) -> None:
-    with file.open("a") as stream:
-        stream.write(text)
 
 
 def test_the_last_twenty_are_shown_readable(log: Path, capsys: pytest.CaptureFixture[str]) -> None:

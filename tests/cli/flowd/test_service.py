@@ -11,8 +11,8 @@ from flowd.cli.flowd.service import Started, Stopped, restart, start, stop
 from flowd.config.paths import resolve_paths
 
 if TYPE_CHECKING:
-    from tests.cli.conftest import Managers
-    from tests.conftest import DaemonHome
+    from tests.support.daemon_home import DaemonHome
+    from tests.support.managers import Managers
 
 
 def test_start_answers_when_the_daemon_does_and_a_second_start_says_so(daemon_home: "DaemonHome") -> None:

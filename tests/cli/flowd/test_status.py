@@ -10,7 +10,7 @@ from flowd.cli.flowd.status import page
 from flowd.cli.output import WIDTH, ago, home_relative, size
 
 if TYPE_CHECKING:
-    from tests.conftest import DaemonHome
+    from tests.support.daemon_home import DaemonHome
 
 
 def session(**changes: Any) -> dict[str, Any]:

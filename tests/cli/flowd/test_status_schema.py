@@ -11,7 +11,7 @@ from flowd.cli.flowd.status import NotRunning, Running, schema
 from tests.support.repository import ROOT
 
 if TYPE_CHECKING:
-    from tests.conftest import DaemonHome
+    from tests.support.daemon_home import DaemonHome
 
 DOCS = ROOT / "docs"
 

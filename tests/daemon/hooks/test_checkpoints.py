@@ -12,7 +12,7 @@ from flowd.store.idle import Pause
 from tests.support.transcript_lines import line
 
 if TYPE_CHECKING:
-    from tests.daemon.conftest import Following
+    from tests.support.following import Following
 
 LATER = "2999-01-02T03:04:05Z"
 

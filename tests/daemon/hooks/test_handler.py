@@ -1,58 +1,31 @@
 """Hooks through the socket of a real daemon."""
 
 import json
-import socket
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.support.transcript_lines import line
+from tests.support.live_session import send_hook, write_record
 
 if TYPE_CHECKING:
-    from tests.conftest import DaemonHome
-
-
-@pytest.fixture
-def project(tmp_path: Path) -> Path:
-    root = tmp_path / "shop"
-    (root / ".git").mkdir(parents=True)
-    return root
-
-
-def send(home: "DaemonHome", **fields: Any) -> str:
-    """Do what the hook program does: one line, then everything until the end."""
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
-        connection.settimeout(20)
-        connection.connect(str(home.paths.socket))
-        connection.sendall(json.dumps({"verb": "hook", "input": fields}).encode() + b"\n")
-        answer = b""
-        while received := connection.recv(65536):
-            answer += received
-    return answer.decode()
-
-
-def write(home: "DaemonHome", project: Path, session: str, number: int = 1) -> Path:
-    folder = home.claude_dir / "projects" / "-shop"
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"{session}.jsonl"
-    with path.open("ab") as file:
-        file.write(line(number, session, cwd=str(project)))
-    return path
+    from tests.support.daemon_home import DaemonHome
 
 
 def test_a_starting_session_is_told_what_an_unfinished_one_was_doing(
     daemon_home: "DaemonHome", project: Path
 ) -> None:
     daemon_home.start()
-    path = write(daemon_home, project, "killed")
+    path = write_record(daemon_home, project, "killed")
     common = {"cwd": str(project), "hook_event_name": "SessionStart", "source": "startup"}
-    assert send(daemon_home, hook_event_name="Stop", session_id="killed", transcript_path=str(path)) == ""
-    answer = json.loads(send(daemon_home, session_id="next", **common))
+    assert (
+        send_hook(daemon_home, hook_event_name="Stop", session_id="killed", transcript_path=str(path)) == ""
+    )
+    answer = json.loads(send_hook(daemon_home, session_id="next", **common))
     assert "step 1" in answer["hookSpecificOutput"]["additionalContext"]
-    assert send(daemon_home, session_id="next", **common) == ""
+    assert send_hook(daemon_home, session_id="next", **common) == ""
 
 
 @pytest.mark.parametrize(
@@ -62,9 +35,9 @@ def test_every_other_hook_is_answered_with_nothing(
     daemon_home: "DaemonHome", project: Path, event: str
 ) -> None:
     daemon_home.start()
-    path = write(daemon_home, project, "s1")
-    assert send(daemon_home, hook_event_name=event, session_id="s1", transcript_path=str(path)) == ""
-    assert send(daemon_home, hook_event_name=event, transcript_path="") == ""
+    path = write_record(daemon_home, project, "s1")
+    assert send_hook(daemon_home, hook_event_name=event, session_id="s1", transcript_path=str(path)) == ""
+    assert send_hook(daemon_home, hook_event_name=event, transcript_path="") == ""
 
 
 def test_what_a_hook_left_in_the_spool_is_taken_in_and_removed(
@@ -72,7 +45,7 @@ def test_what_a_hook_left_in_the_spool_is_taken_in_and_removed(
 ) -> None:
     spool = daemon_home.paths.spool_dir
     spool.mkdir(parents=True)
-    path = write(daemon_home, project, "s1")
+    path = write_record(daemon_home, project, "s1")
     left = {"hook_event_name": "PreCompact", "session_id": "s1", "transcript_path": str(path)}
     (spool / "1-1.json").write_text(json.dumps(left))
     (spool / "2-1.json").write_text("{broken")

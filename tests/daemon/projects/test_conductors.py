@@ -6,24 +6,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pytest
-
 from flowd.model.facts import Checkpointed
 from tests.support.track_project import TrackProject
 from tests.support.transcript_lines import line
 
 if TYPE_CHECKING:
-    from tests.conftest import DaemonHome
-    from tests.daemon.conftest import Following
-
-
-@pytest.fixture
-def project(tmp_path: Path) -> Path:
-    """A checkout without a conductor."""
-    root = tmp_path / "shop"
-    (root / ".git").mkdir(parents=True)
-    (root / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
-    return root
+    from tests.support.daemon_home import DaemonHome
+    from tests.support.following import Following
 
 
 def seen(following: "Following") -> list[tuple[str, str, str]]:

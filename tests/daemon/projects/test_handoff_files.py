@@ -21,16 +21,10 @@ from flowd.store.documents import acknowledging_facts, open_escalations
 from flowd.store.journal import Journal
 
 if TYPE_CHECKING:
-    from tests.conftest import DaemonHome
-    from tests.daemon.conftest import Following
+    from tests.support.daemon_home import DaemonHome
+    from tests.support.following import Following
 
 TEXT = "# Handoff — 2026-03-01\n\nsession_id: s1\npurpose: Ship login\n\n## Next\n- Cookies\n"
-
-
-@pytest.fixture
-def project(tmp_path: Path) -> Path:
-    (tmp_path / "shop").mkdir()
-    return tmp_path / "shop"
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from flowd.daemon.reading.watcher import NoWatcher
 from tests.support.transcript_lines import line
 
 if TYPE_CHECKING:
-    from tests.conftest import DaemonHome
+    from tests.support.daemon_home import DaemonHome
 
 GLOBS = ("**/tasks/*.md", ".claude/**/journal/*.md", "conductor/tracks/**/*.md")
 TASK = """# Task 7: Cart

@@ -12,7 +12,7 @@ from flowd.model.facts import TranscriptVanished
 from tests.support.transcript_lines import line, lines
 
 if TYPE_CHECKING:
-    from tests.daemon.conftest import Following
+    from tests.support.following import Following
 
 
 def troubles(following: "Following") -> dict[str, int]:

@@ -12,18 +12,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from flowd.daemon.reading.watcher import InotifyWatcher, NoWatcher, make_watcher
+from tests.support.files import append
 from tests.support.transcript_lines import line, lines
 
 if TYPE_CHECKING:
-    from tests.conftest import DaemonHome
+    from tests.support.daemon_home import DaemonHome
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="inotify is Linux's")
 SMALL_LIMIT = 'echo {limit} > /proc/sys/user/{kind} && exec "$0" -m flowd run'
-
-
-def append(transcript: Path, data: bytes) -> None:
-    with transcript.open("ab") as file:
-        file.write(data)
 
 
 def captured(number: int) -> Callable[[dict[str, Any]], bool]:

@@ -11,37 +11,10 @@ from flowd.extractors.conversation.prompts import human_words
 from flowd.extractors.transcript.records import Record, decode_lines
 from flowd.extractors.transcript.session import SessionMemory, StaleMemoryError
 from flowd.extractors.transcript.whole import first_lines, read
-from tests.support.transcript import PLACE, Transcript
+from tests.support.transcript import PLACE, Transcript, eventful
 
 MAX_MEMORY_BYTES = 40_000
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
-
-
-def eventful() -> Transcript:
-    """Return a session in which a little of everything happens."""
-    session = (
-        Transcript()
-        .person("Add a total to the cart page, it is missing")
-        .assistant("Let me look:", "tool_use")
-    )
-    session.edit("src/cart.py").run("go test ./...", "--- FAIL: TestTotal", is_error=True)
-    session.assistant(
-        "The issue is that vouchers are silently ignored because they have no price.", "tool_use"
-    )
-    session.call("TaskCreate", subject="Price the vouchers").result()
-    session.call("TaskUpdate", taskId="1", status="in_progress").result()
-    session.call("AskUserQuestion", questions=[{"question": "Round half up?"}])
-    session.result("answered", answers={"Round half up?": "To even"}).edit("src/voucher.py").run(
-        "go test ./..."
-    )
-    session.call("TaskUpdate", taskId="1", status="completed").result().commit("Price vouchers")
-    session.assistant("Committed. Two ways on:\n\nA. Push now\nB. Wait for review\n\nWhich one?").person("b")
-    session.add("system", subtype="away_summary", content="We're adding a cart total. Next: wait for review.")
-    session.add("ai-title", aiTitle="Cart total").assistant("Waiting.", "end_turn").person(
-        "Also show the tax please"
-    )
-    session.call("Edit", file_path="/home/ada/shop/src/tax.py")
-    return session
 
 
 @settings(max_examples=40, deadline=None)

@@ -6,8 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from flowd.extractors.transcript.whole import read
-from tests.extractors.transcript.test_session import eventful
-from tests.support.transcript import PLACE
+from tests.support.transcript import PLACE, eventful
 
 DATA = eventful().data
 JSON = st.recursive(

@@ -4,19 +4,18 @@ import json
 import os
 import shutil
 import sqlite3
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from flowd.handoff.beads_note import own_block
-from tests.daemon.hooks.test_handler import send, write
+from tests.support.live_session import send_hook, write_record
+from tests.support.waiting import wait_until
 
 if TYPE_CHECKING:
-    from tests.conftest import DaemonHome
     from tests.support.beads_project import BeadsProject
+    from tests.support.daemon_home import DaemonHome
 
 # Long enough to start a program on a busy machine; a hanging one is given up after it.
 PATIENCE_S = 2
@@ -46,19 +45,12 @@ def set_mood(shop: "BeadsProject", ways: str) -> None:
 
 
 def compact(home: "DaemonHome", shop: "BeadsProject", number: int = 1) -> None:
-    path = write(home, shop.root, "s1", number)
-    send(home, hook_event_name="PreCompact", session_id="s1", transcript_path=str(path), cwd=shop.path)
+    path = write_record(home, shop.root, "s1", number)
+    send_hook(home, hook_event_name="PreCompact", session_id="s1", transcript_path=str(path), cwd=shop.path)
 
 
 def sink_of(status: dict[str, Any], name: str = "beads") -> dict[str, Any]:
     return next(sink for sink in status["sinks"] if sink["name"] == name)
-
-
-def wait_until(condition: Callable[[], bool]) -> None:
-    end = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < end, "not so within 60 s"
-        time.sleep(0.02)
 
 
 def group_is_gone(pid: int) -> bool:

@@ -1,8 +1,5 @@
 """Blocks into core.db: kept once, replaced whole, never half-applied, on a real database."""
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import msgspec
 import pytest
 
@@ -13,7 +10,6 @@ from flowd.store.knowledge.blocks import keep_block
 from flowd.store.knowledge.context import blocked_tasks, blockers_of, contexts_before, learned_gotchas
 from flowd.store.knowledge.graph import Provenance
 from flowd.store.knowledge.search import NodeQuery, find_nodes, known_of, search, tasks_of
-from flowd.store.migrations import migrate
 
 PROJECT = "/home/someone/shop"
 FILE = Provenance(
@@ -47,14 +43,6 @@ suggested_next_steps:
   - step: Add the checkout
     priority: high
 """
-
-
-@pytest.fixture
-def database(tmp_path: Path) -> Iterator[Database]:
-    migrate(tmp_path / "core.db")
-    database = Database(tmp_path / "core.db")
-    yield database
-    database.close()
 
 
 def found_in(body: str = BODY, heading: str = "# Task 004: Basket\n\n") -> FoundBlock:

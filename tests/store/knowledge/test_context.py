@@ -2,8 +2,6 @@
 
 import re
 import textwrap
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -16,7 +14,6 @@ from flowd.store.database import Database
 from flowd.store.knowledge.blocks import keep_block
 from flowd.store.knowledge.context import context_from, contexts_before, session_context
 from flowd.store.knowledge.graph import Provenance
-from flowd.store.migrations import migrate
 from tests.support.repository import SHARED
 
 SPECIFICATION = SHARED / "specs" / "structured-handoff-block.md"
@@ -70,14 +67,6 @@ TWIN_RENDERED = """\
 ### Warnings
 - ⚠️ The lock is per process, not per thread as documented: One store per thread
 """
-
-
-@pytest.fixture
-def database(tmp_path: Path) -> Iterator[Database]:
-    migrate(tmp_path / "core.db")
-    database = Database(tmp_path / "core.db")
-    yield database
-    database.close()
 
 
 def keep(database: Database, text: str, at: float = 1.0, session_id: str = "s") -> FoundBlock:

@@ -1,7 +1,5 @@
 """Searching, pinning and forgetting, with insights of sessions beside blocks."""
 
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -18,7 +16,6 @@ from flowd.store.knowledge.edits import forget, pin
 from flowd.store.knowledge.graph import Node, Provenance
 from flowd.store.knowledge.insights import keep_insights
 from flowd.store.knowledge.search import NodeQuery, find_nodes, search
-from flowd.store.migrations import migrate
 
 PROJECT = "/home/someone/shop"
 TEXT = """\
@@ -42,12 +39,10 @@ gotchas:
 
 
 @pytest.fixture
-def database(tmp_path: Path) -> Iterator[Database]:
-    migrate(tmp_path / "core.db")
-    database = Database(tmp_path / "core.db")
+def database(database: Database) -> Database:
+    """A core.db that knows one block."""
     keep(database)
-    yield database
-    database.close()
+    return database
 
 
 def keep(database: Database, text: str = TEXT, at: float = 100.0) -> None:

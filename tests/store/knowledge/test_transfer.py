@@ -1,7 +1,6 @@
 """The graph as documents, and back."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -61,14 +60,6 @@ ORIGIN = {
     ],
     "tag_index": {"auth": ["task-001", "pattern-001"]},
 }
-
-
-@pytest.fixture
-def database(tmp_path: Path) -> Iterator[Database]:
-    migrate(tmp_path / "core.db")
-    database = Database(tmp_path / "core.db")
-    yield database
-    database.close()
 
 
 def keep(database: Database) -> None:

@@ -1,27 +1,16 @@
 """The five operations on handoff threads, on a real core.db."""
 
 import re
-from collections.abc import Iterator
-from pathlib import Path
 
 import msgspec
 import pytest
 
 from flowd.store.database import Database
-from flowd.store.migrations import migrate
 from flowd.store.threads import threads
 from flowd.store.threads.records import ENTRY_LIMIT_BYTES, ENTRY_TYPES, ThreadCreated, ThreadError
 from flowd.store.threads.threads import Threads
 
 NOBODY = "hof_" + "x" * 21
-
-
-@pytest.fixture
-def database(tmp_path: Path) -> Iterator[Database]:
-    migrate(tmp_path / "core.db")
-    database = Database(tmp_path / "core.db")
-    yield database
-    database.close()
 
 
 def opened(database: Database, client: str = "chat", content: str = "the plan") -> ThreadCreated:

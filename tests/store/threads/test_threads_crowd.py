@@ -5,15 +5,11 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
-import pytest
-
 from flowd.store.database import Database
-from flowd.store.migrations import migrate
 from flowd.store.threads.records import ThreadError
 from flowd.store.threads.threads import Threads
 from tests.support.repository import ROOT
@@ -32,14 +28,6 @@ class Note(NamedTuple):
     handoff_id: str
     client: str
     content: str
-
-
-@pytest.fixture
-def database(tmp_path: Path) -> Iterator[Database]:
-    migrate(tmp_path / "core.db")
-    database = Database(tmp_path / "core.db")
-    yield database
-    database.close()
 
 
 def shared_handoffs(database: Database) -> list[str]:

@@ -1,19 +1,17 @@
 """``flow handoff`` in a project with a conductor: create, resume, begin, and the question about workers."""
 
-import json
 import os
 import pty
 import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from flowd.cli.flow import main
 from flowd.handoff.markdown.directory import directory_name
 from tests.support.beads_project import BeadsProject, make_project
+from tests.support.commands import FlowCommand
 from tests.support.repository import ROOT
 from tests.support.track_project import TrackProject
 
@@ -22,7 +20,7 @@ FLOW = "import sys; from flowd.cli.flow import main; sys.exit(main(sys.argv[1:])
 SESSION = "0b5e4c1a-0000-4000-8000-000000000001"
 
 
-class Shop:
+class Shop(FlowCommand):
     """A project with a track and Beads, and ``flow`` run inside it."""
 
     def __init__(self, beads: BeadsProject, claude: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -32,17 +30,8 @@ class Shop:
         (self.root / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
         self.track = TrackProject(beads.root).make(beads={"epicId": "t-1"})
         self.contract = claude / "handoffs" / directory_name(str(self.root))
-        self._capsys = capsys
+        super().__init__(capsys)
         beads.put("t-1", status="in_progress", notes="Somebody: keys are in the vault")
-
-    def flow(self, *words: str, code: int = 0) -> str:
-        self._capsys.readouterr()
-        assert main(words) == code
-        printed = self._capsys.readouterr()
-        return printed.out if code == 0 else printed.err
-
-    def answer(self, *words: str) -> Any:
-        return json.loads(self.flow(*words, "--json"))
 
 
 @pytest.fixture

@@ -1,8 +1,6 @@
 """``flow handoff`` and ``flow escalate`` as a person or an agent types them, without a daemon."""
 
-import json
 import os
-import subprocess
 import time
 from pathlib import Path
 from typing import Any
@@ -17,38 +15,27 @@ from flowd.handoff.markdown.parse import read_document_file
 from flowd.model.facts import state_fact
 from flowd.model.session import SessionState
 from flowd.store.journal import Journal
+from tests.support.commands import FlowCommand
+from tests.support.git import git
 
 SESSION = "0b5e4c1a-0000-4000-8000-000000000001"
 DAY_S = 86_400.0
 
 
-class Shop:
+class Shop(FlowCommand):
     """A git project, its handoff directory, and ``flow`` run inside it."""
 
     def __init__(self, root: Path, claude: Path, capsys: pytest.CaptureFixture[str]) -> None:
         self.root = root
         self.handoffs = claude / "handoffs"
         self.directory = self.handoffs / directory_name(str(root))
-        self._capsys = capsys
-        self.git("init", "-q", "-b", "main")
-
-    def git(self, *words: str) -> None:
-        identity = ("-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "commit.gpgsign=false")
-        subprocess.run(["git", *identity, *words], cwd=self.root, check=True, capture_output=True)
+        super().__init__(capsys)
+        git(self.root, "init", "-q", "-b", "main")
 
     def commit(self, subject: str) -> None:
         (self.root / "file").write_text(subject)
-        self.git("add", "file")
-        self.git("commit", "-qm", subject)
-
-    def flow(self, *words: str, code: int = 0) -> str:
-        self._capsys.readouterr()
-        assert main(words) == code
-        printed = self._capsys.readouterr()
-        return printed.out if code == 0 else printed.err
-
-    def answer(self, *words: str) -> Any:
-        return json.loads(self.flow(*words, "--json"))
+        git(self.root, "add", "file")
+        git(self.root, "commit", "-qm", subject)
 
     def worker_writes(
         self, name: str = "w.md", *, age_s: float = 60.0, more: str = "", branch: str = "main"

@@ -14,7 +14,7 @@ from flowd.cli.flowd.doctor.finding import CheckResult, gather_context
 from flowd.config.paths import resolve_paths
 
 if TYPE_CHECKING:
-    from tests.conftest import DaemonHome
+    from tests.support.daemon_home import DaemonHome
 
 
 def snapshot(folder: Path) -> dict[str, tuple[int, bytes]]:

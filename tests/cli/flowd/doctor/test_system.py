@@ -21,7 +21,7 @@ from flowd.config.paths import Paths, resolve_paths
 from flowd.hooks.command import hook_entries
 
 if TYPE_CHECKING:
-    from tests.cli.conftest import Managers
+    from tests.support.managers import Managers
 
 NOWHERE = Paths(*[Path("/nowhere")] * 4)
 Usage = namedtuple("Usage", ["total", "used", "free"])

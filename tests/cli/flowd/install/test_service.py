@@ -14,8 +14,8 @@ from flowd.config.paths import resolve_paths
 from flowd.system.errors import FlowdError
 
 if TYPE_CHECKING:
-    from tests.cli.conftest import Managers
-    from tests.conftest import DaemonHome
+    from tests.support.daemon_home import DaemonHome
+    from tests.support.managers import Managers
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the stand-ins look into /proc")
 PLATFORMS = pytest.mark.parametrize("platform", ["linux", "darwin"])
