@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
+from flowd.store.pragmas import set_pragmas
 from flowd.system.errors import StoreError
 
 BUSY_TIMEOUT_MS = 5000
@@ -221,7 +222,7 @@ class Database:
                 self.path, timeout=BUSY_TIMEOUT_MS / 1000, isolation_level=None, check_same_thread=False
             )
             try:
-                set_pragmas(connection, self._synchronous, cache_kb)
+                set_pragmas(connection, self._synchronous, cache_kb=cache_kb, busy_timeout_ms=BUSY_TIMEOUT_MS)
                 if not self._durable:
                     connection.execute(f"pragma wal_autocheckpoint = {PAGES_UNFOLDED}")
                     connection.execute(f"pragma journal_size_limit = {LONG_LOG_BYTES}")
@@ -236,18 +237,6 @@ class _Opened(NamedTuple):
 
     connection: sqlite3.Connection
     identity: tuple[int, int]
-
-
-def set_pragmas(connection: sqlite3.Connection, synchronous: str, cache_kb: int) -> None:
-    """Bring *connection* to the settings that every program sharing core.db agrees on."""
-    connection.execute(f"pragma busy_timeout = {BUSY_TIMEOUT_MS}")
-    # Asking first keeps a read-only file readable: setting WAL again would be a write.
-    if connection.execute("pragma journal_mode").fetchone()[0] != "wal":
-        connection.execute("pragma journal_mode = wal")
-    connection.execute("pragma foreign_keys = on")
-    connection.execute(f"pragma synchronous = {synchronous}")
-    # The daemon has a connection per thread: SQLite's usual 2 MB for each would be most of its memory.
-    connection.execute(f"pragma cache_size = -{cache_kb}")
 
 
 def named_error(error: sqlite3.DatabaseError, path: Path) -> StoreError | None:

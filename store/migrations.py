@@ -7,13 +7,14 @@ import os
 import sqlite3
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
 
 from sqlite_utils import Database as Tables
 from sqlite_utils.migrations import Migrations
 
 from flowd.store import schema
-from flowd.store.database import Database
+from flowd.store.database import BUSY_TIMEOUT_MS, Database
 from flowd.store.knowledge.schema import create_knowledge, index_changed_words
 from flowd.system.errors import StoreError
 from flowd.system.progress import ProgressBar
@@ -189,22 +190,23 @@ def migrate(path: Path) -> None:
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     database = Database(path)
     try:
-        connection = database.connection()
+        database.connection()
         path.chmod(0o600)
         with database.errors_named():
-            if schema.is_current(database):
-                return
-            _back_up(connection, path)
-            _apply(connection)
+            if not schema.is_current(database):
+                _apply(database)
     finally:
         database.close()
 
 
-def _apply(connection: sqlite3.Connection) -> None:
-    # Taking the write lock first makes a second process wait, and then find nothing left to do.
+def _apply(database: Database) -> None:
+    connection = database.connection()
+    # Taking the write lock first makes a second process wait, and then find nothing left to copy or to do.
     connection.execute("begin immediate")
     try:
-        migrations.apply(Tables(connection, execute_plugins=False))
+        if not schema.is_current(database):
+            _back_up(database.path)
+            migrations.apply(Tables(connection, execute_plugins=False))
         connection.execute("commit")
     except BaseException:
         if connection.in_transaction:
@@ -212,9 +214,14 @@ def _apply(connection: sqlite3.Connection) -> None:
         raise
 
 
-def _back_up(connection: sqlite3.Connection, path: Path) -> None:
-    if not connection.execute("select 1 from sqlite_master limit 1").fetchone():
-        return
+def _back_up(path: Path) -> None:
+    # SQLite copies nothing through a connection that writes; beside one it reads what was committed.
+    with closing(sqlite3.connect(path, timeout=BUSY_TIMEOUT_MS / 1000)) as connection:
+        if connection.execute("select 1 from sqlite_master limit 1").fetchone():
+            _copy_aside(connection, path)
+
+
+def _copy_aside(connection: sqlite3.Connection, path: Path) -> None:
     folder = schema.backups_dir(path)
     folder.mkdir(mode=0o700, exist_ok=True)
     target = folder / f"{path.name}.{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}"

@@ -15,6 +15,7 @@ from flowd.system.errors import StoreError
 from tests.support.repository import ROOT
 
 SCHEMAS = ROOT / "tests" / "store" / "schemas"
+MIGRATOR = ROOT / "tests" / "support" / "migrator.py"
 FOREIGN = "create table their_own (id integer primary key, t text); insert into their_own values (7, 'x');"
 
 
@@ -210,3 +211,27 @@ def test_a_directory_that_cannot_be_made_is_a_condition_not_a_crash(tmp_path: Pa
     with pytest.raises(StoreError) as told:
         schema.ensure_current(Database(tmp_path / "file" / "core.db"))
     assert told.value.condition == "cannot open"
+
+
+@pytest.mark.parametrize("start", ["", *schema.MIGRATION_NAMES[:-1]])
+def test_processes_that_open_one_core_db_at_the_same_instant_wait_for_each_other(
+    tmp_path: Path, start: str
+) -> None:
+    dump = [str(SCHEMAS / f"{start}.sql")] if start else []
+    command = [sys.executable, str(MIGRATOR), str(tmp_path / "crowd"), "8", "30", *dump]
+    crowd = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (crowd.returncode, crowd.stdout, crowd.stderr) == (0, "", "")
+
+
+def test_a_process_that_waited_for_a_migration_copies_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A copy of what is migrated already would push out an older one."""
+    path = released(schema.MIGRATION_NAMES[0], tmp_path / "core.db")
+    migrate(path)
+    (copy,) = backups(path)
+    copy.unlink()
+    looks = iter([False, True])  # behind when this process looks first, migrated when its turn has come
+    monkeypatch.setattr(schema, "is_current", lambda database: next(looks))
+    migrate(path)
+    assert backups(path) == []
