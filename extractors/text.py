@@ -1,4 +1,4 @@
-"""Text as people and models write it, made plain: no markdown, whole sentences, cut at a word."""
+"""Markdown as plain text: pieces, sentences, and cutting at a word."""
 
 import re
 from collections.abc import Iterator
@@ -19,17 +19,17 @@ _SYMBOL = re.compile("[\u2600-\u27bf\U0001f000-\U0001faff\ufe0f\u200d\u2b50\u2b1
 _TAG = re.compile(
     r"</?(?:br|b|i|em|strong|code|details|summary|sub|sup|kbd|p|div|span)\b[^>\n]*>", re.IGNORECASE
 )
-_AFTER_THE_MARK = r"[\"')\]*]*)(?<!e\.g\.|i\.e\.)(?<!vs\.|cf\.)\s+(?=[A-Z0-9\"'(\[`*/#—~])"
-_SENTENCE_END = re.compile(r"([.!?]" + _AFTER_THE_MARK)
-# One mark is found much faster than one of three.
-_FULL_STOP = re.compile(r"(\." + _AFTER_THE_MARK)
+_AFTER_STOP = r"[\"')\]*]*)(?<!e\.g\.|i\.e\.)(?<!vs\.|cf\.)\s+(?=[A-Z0-9\"'(\[`*/#—~])"
+_SENTENCE_END = re.compile(r"([.!?]" + _AFTER_STOP)
+# A single character is searched much faster than a class of three.
+_FULL_STOP = re.compile(r"(\." + _AFTER_STOP)
 _BULLET = re.compile(r"(?:[-*+•]|\d{1,2}[.)])\s+\S")
 _BULLET_STARTS = frozenset("-*+•0123456789")
 _TABLE_RULE = re.compile(r"[|:\s-]+")
 
 
 class Piece(msgspec.Struct, gc=False):
-    """A heading, list item, table row or paragraph as it is written, and the line that leads into it."""
+    """A heading, list item, table row or paragraph as written, and the line that introduces it."""
 
     text: str
     lead: str = ""
@@ -38,7 +38,7 @@ class Piece(msgspec.Struct, gc=False):
 
 
 def plain(markdown: str) -> str:
-    """Return one line of *markdown* as plain text: its words, without the marks around them."""
+    """Return one line of *markdown* without its markup."""
     marker = None if markdown[:1].isalpha() else _MARKER.match(markdown)
     line = markdown[marker.end() :] if marker else markdown
     if "`" in line:
@@ -55,7 +55,7 @@ def plain(markdown: str) -> str:
 
 
 def _with_single_blanks(line: str) -> str:
-    # The only white space that is printable is the blank, and most lines are well set already.
+    # The blank is the only printable white space, and most lines need no change.
     if line.isprintable() and "  " not in line:
         return line.strip(" ")
     return " ".join(line.split())
@@ -73,8 +73,8 @@ def _bare(part: str) -> str:
 
 
 def without_code(text: str) -> str:
-    """Return *text* without its fenced code blocks; an empty line stands for each."""
-    # One letter is found much faster than three.
+    """Return *text* with an empty line in place of each fenced code block."""
+    # One character is searched much faster than three.
     if ("`" not in text or "```" not in text) and ("~" not in text or "~~~" not in text):
         return text
     kept: list[str] = []
@@ -124,7 +124,7 @@ def cut_at_sentence(text: str, size: int) -> str:
 
 
 def content_words(text: str) -> set[str]:
-    """Return the words of *text* that say what it is about: the longer ones."""
+    """Return the longer words of *text* in lower case."""
     return {
         word
         for one in text.lower().split()
@@ -133,20 +133,20 @@ def content_words(text: str) -> set[str]:
 
 
 def alike(one: set[str], other: set[str], share: float) -> bool:
-    """Tell by their content words whether two texts say the same: the shorter shares more than *share*."""
+    """Return True if the shorter of two sets of content words shares more than *share* with the other."""
     size, other_size = len(one), len(other)
     shorter = size if size < other_size else other_size
     return len(one & other) > share * shorter if shorter > 1 else one == other
 
 
 def capitalised(text: str) -> str:
-    """Return *text* with its first letter large, when its first word is a plain word."""
+    """Return *text* with its first letter in upper case if its first word is a plain word."""
     word = text.split(" ", 1)[0]
     return text[:1].upper() + text[1:] if word.isalpha() and word.islower() else text
 
 
 def pieces(text: str, shortest: int = 2) -> Iterator[Piece]:
-    """Yield the pieces of a markdown text in order, without code blocks and what is under *shortest*."""
+    """Yield the pieces of a markdown text in order, without code blocks and lines under *shortest*."""
     lead = ""
     for line in without_code(text).split("\n"):
         stripped = line.strip()

@@ -10,6 +10,7 @@ import msgspec
 from flowd.model.facts import REPLACING, Body, Fact, StateChanged
 from flowd.model.session import SessionState
 from flowd.store.database import Database
+from flowd.store.sessions import OF_PROJECT
 from flowd.store.sources import PackedSource, Source, load_sources, store_source
 
 _encode_body = msgspec.json.Encoder().encode
@@ -130,13 +131,12 @@ class Journal:
     def states_of(self, project: str, repository: str, most: int) -> list[SessionState]:
         """Return the latest states of a project's sessions; those of other worktrees of it come last."""
         facts = self._facts(
-            "kind = 'state' and (project = ? or json_extract(body, '$.state.repository') = ?) "
-            "order by project = ? desc, at desc limit ?",
-            (project, repository, project, most),
+            OF_PROJECT + "order by project = :project desc, at desc limit :most",
+            {"project": project, "repository": repository, "most": most},
         )
         return [fact.body.state for fact in facts if isinstance(fact.body, StateChanged)]
 
-    def _facts(self, where: str, values: tuple[object, ...]) -> list[Fact]:
+    def _facts(self, where: str, values: tuple[object, ...] | dict[str, object]) -> list[Fact]:
         with self._database.reading() as connection:
             rows = connection.execute(
                 "select seq, key, session_id, project, at, body from flow_facts where " + where,  # noqa: S608 constants

@@ -185,6 +185,35 @@ def changed_words(tables: Tables) -> None:
     index_changed_words(tables)
 
 
+@migrations(name="0004_sessions_without_states")
+def sessions_without_states(tables: Tables) -> None:
+    """flow_sessions no longer repeats the states of the journal; its sink fills the new table again."""
+    tables.execute("drop table if exists flow_sessions")
+    sessions = tables.table("flow_sessions")
+    sessions.create(
+        {
+            "session_id": str,
+            "project": str,
+            "repository": str,
+            "worktree": str,
+            "branch": str,
+            "title": str,
+            "client": str,
+            "started_at": float,
+            "last_activity_at": float,
+            "ended_at": float,
+            "compacted_at": float,
+            "compactions": int,
+            "vanished_at": float,
+            "seq": int,
+        },
+        pk="session_id",
+    )
+    sessions.create_index(["project", "last_activity_at"])
+    sessions.create_index(["repository"])
+    tables.execute("update flow_sinks set cursor = 0 where name = 'core_db'")
+
+
 def migrate(path: Path) -> None:
     """Bring the database at *path* to this version's shape, keeping a copy of what was there."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

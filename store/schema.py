@@ -12,7 +12,12 @@ from flowd.system.errors import StoreError
 MIGRATION_SET = "flowd"
 MIGRATIONS_TABLE = "flow_migrations"
 # The names of all migrations in order; store/migrations.py holds what each does, a test keeps both equal.
-MIGRATION_NAMES = ("0001_journal_and_threads", "0002_knowledge", "0003_index_changed_words")
+MIGRATION_NAMES = (
+    "0001_journal_and_threads",
+    "0002_knowledge",
+    "0003_index_changed_words",
+    "0004_sessions_without_states",
+)
 MIGRATION_DEADLINE_S = 600
 
 

@@ -1,1 +1,1 @@
-"""What was said and done: turns, prompts, tool calls, to-do lists, plans, compactions."""
+"""Turns, prompts, tool calls, to-do lists, plans, compactions."""

@@ -1,4 +1,4 @@
-"""Short answers to a question that offered options: what the person chose."""
+"""Short answers to a question with options: which option was chosen."""
 
 import re
 
@@ -7,7 +7,7 @@ from flowd.extractors.text import capitalised, cut, pieces, plain, sentences
 MAX_ANSWER_WORDS = 6
 MAX_END_CHARACTERS = 1500
 PIECES_AT_END = 4
-# No offer is without one of them, and most replies are.
+# Every offer contains one of these; most replies contain none.
 OFFERING = ("want me", "you like", "shall i", "should i", "ready to")
 
 _OPTION = re.compile(
@@ -44,22 +44,22 @@ def chosen(answer: str, reply: str) -> str:
 
 
 def is_consent(answer: str) -> bool:
-    """Tell whether *answer* does no more than agree."""
+    """Return True if *answer* only agrees."""
     return is_short(answer) and _YES.match(answer.strip()) is not None
 
 
 def is_short(answer: str) -> bool:
-    """Tell whether *answer* has few enough words to do no more than choose."""
+    """Return True if *answer* is short enough to be a mere choice."""
     return len(answer.split(None, MAX_ANSWER_WORDS)) <= MAX_ANSWER_WORDS
 
 
 def declines(answer: str) -> bool:
-    """Tell whether *answer* says no before anything else."""
+    """Return True if *answer* begins with a no."""
     return _NO.match(answer) is not None
 
 
 def offer_at_end(reply: str) -> str:
-    """Return what the last question of *reply* offers to do; empty when it offers nothing."""
+    """Return what the last question of *reply* offers to do, empty if nothing."""
     ending = reply[-MAX_END_CHARACTERS:]
     if "?" not in ending:
         return ""
@@ -68,7 +68,7 @@ def offer_at_end(reply: str) -> str:
 
 
 def offer_in(question: str) -> str:
-    """Return what a question offers to do; empty when it offers nothing."""
+    """Return what *question* offers to do, empty if nothing."""
     found = _OFFER.match(question)
     return capitalised(found.group(1)) if found else ""
 
@@ -78,7 +78,7 @@ def question_in(reply: str) -> str:
     if "?" not in reply[-MAX_END_CHARACTERS:]:
         return ""
     ending = list(pieces(reply[-MAX_END_CHARACTERS:]))[-PIECES_AT_END:]
-    # Options may end with a question mark too: what is asked stands beside them.
+    # Options may end with a question mark too: prefer text outside of lists.
     for piece in [
         *reversed([one for one in ending if not one.is_item]),
         *[one for one in ending if one.is_item],

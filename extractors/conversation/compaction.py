@@ -1,4 +1,4 @@
-"""The client's own summary of a compacted conversation: its numbered sections."""
+"""Parse the client's summary of a compacted conversation: its numbered sections."""
 
 import re
 
@@ -20,7 +20,7 @@ _NOTHING = re.compile(r"^(?:none|no pending|n/a|nothing)\b", re.IGNORECASE)
 
 
 class Summary(msgspec.Struct):
-    """What a compaction summary says about the work."""
+    """The parts of a compaction summary that extractors use."""
 
     request: str = ""
     current: str = ""
@@ -31,7 +31,7 @@ class Summary(msgspec.Struct):
 
 
 def read(text: str, at: int) -> Summary:
-    """Return the summary that *text*, read *at* that record, holds in its numbered sections."""
+    """Parse the numbered sections of *text*; *at* is the number of its record."""
     sections = _sections(redact(_ENDING.split(text, maxsplit=1)[0]))
     return Summary(
         request=_prose(sections.get("primary request", "")),

@@ -1,23 +1,24 @@
-"""A conversation as it goes on: the person's words, the assistant's replies, the work between them."""
+"""The conversation extractor: prompts, replies, tool calls and their results."""
 
 from flowd.extractors.conversation import turns, work
 from flowd.extractors.conversation.compaction import read as read_summary
 from flowd.extractors.conversation.prompts import human_words, is_interruption
 from flowd.extractors.conversation.reports import notified
 from flowd.extractors.text import cut, plain
-from flowd.extractors.transcript.memory import Memory as Memory
+from flowd.extractors.transcript.memory import ConversationMemory
 from flowd.extractors.transcript.protocol import Noted, Records
 from flowd.extractors.transcript.records import Record, RecordBlock
 from flowd.redaction.redactor import redact
 
 NAME = "conversation"
+MEMORY = ConversationMemory
 QUEUE = 5
 READ_TYPES = frozenset({"system", "queue-operation", "ai-title", "custom-title"})
 RECAP_NOTE = "(disable recaps"
 
 
-def feed(memory: Memory, records: Records, noted: Noted) -> None:
-    """Note nothing; take what is said and done into the memory."""
+def feed(memory: ConversationMemory, records: Records, noted: Noted) -> None:
+    """Add prompts, replies and tool calls to *memory*; add no notes."""
     for record, line in records:
         kind = record.type
         if kind == "assistant":
@@ -35,12 +36,12 @@ def feed(memory: Memory, records: Records, noted: Noted) -> None:
             _other(memory, record, line)
 
 
-def settle(memory: Memory) -> None:
-    """Make the memory fit to be stored and described."""
-    turns.settle(memory)
+def finalize(memory: ConversationMemory) -> None:
+    """Redact and shorten what feeding kept as written."""
+    turns.finalize(memory)
 
 
-def _assistant(memory: Memory, record: Record, line: int) -> None:
+def _assistant(memory: ConversationMemory, record: Record, line: int) -> None:
     message = record.message
     if message is None or message.model == "<synthetic>" or record.is_api_error_message:
         return
@@ -53,7 +54,7 @@ def _assistant(memory: Memory, record: Record, line: int) -> None:
             work.called(memory, block, record)
 
 
-def _user(memory: Memory, record: Record, line: int) -> None:
+def _user(memory: ConversationMemory, record: Record, line: int) -> None:
     content = record.message.content if record.message else None
     if record.is_compact_summary:
         if isinstance(content, str):
@@ -70,13 +71,13 @@ def _user(memory: Memory, record: Record, line: int) -> None:
         _prompted(memory, record, line)
 
 
-def _prompted(memory: Memory, record: Record, line: int) -> None:
+def _prompted(memory: ConversationMemory, record: Record, line: int) -> None:
     words = human_words(record)
     if words:
         turns.prompt(memory, words, record, line)
 
 
-def _other(memory: Memory, record: Record, line: int) -> None:
+def _other(memory: ConversationMemory, record: Record, line: int) -> None:
     kind = record.type
     if kind == "system":
         if record.subtype == "away_summary" and record.content:
@@ -92,15 +93,15 @@ def _other(memory: Memory, record: Record, line: int) -> None:
             memory.title = cut(plain(redact(title)), 120)
 
 
-def _queue(memory: Memory, record: Record, line: int) -> None:
+def _queue(memory: ConversationMemory, record: Record, line: int) -> None:
     if record.operation == "enqueue" and record.content:
         if not record.content.startswith(("<", "/")):
             memory.queued = [*memory.queued, cut(plain(redact(record.content)), 300)][-QUEUE:]
     elif record.operation == "popAll":
         memory.queued = []
     else:
-        taken, memory.queued = memory.queued[:1], memory.queued[1:]
+        removed, memory.queued = memory.queued[:1], memory.queued[1:]
         if (
-            record.operation == "remove" and taken
-        ):  # heard in the middle of a turn, in some clients with no other trace
-            turns.prompt(memory, taken[0], record, line)
+            record.operation == "remove" and removed
+        ):  # delivered in the middle of a turn; some clients write no other record of it
+            turns.prompt(memory, removed[0], record, line)

@@ -1,4 +1,4 @@
-"""Lists of next steps, as replies end with them."""
+"""Next steps listed in a reply."""
 
 import re
 
@@ -18,7 +18,7 @@ _SENTENCE = re.compile(
 
 
 def listed(reply: str) -> list[str]:
-    """Return the steps that *reply* lists under a heading, or names in sentences about what is next."""
+    """Return the steps that *reply* lists under a heading or names in sentences such as "Next: …"."""
     steps: list[str] = []
     inside = False
     for piece in pieces(reply):

@@ -1,4 +1,4 @@
-"""Plans: their titles and how they want to be verified."""
+"""Plans: their titles and their verification steps."""
 
 import re
 
@@ -16,7 +16,7 @@ _CHECKING = re.compile(r"verif|test plan|testing|validation", re.IGNORECASE)
 
 
 def is_plan(prompt: str) -> bool:
-    """Tell whether a prompt hands over a plan to carry out."""
+    """Return True if a prompt contains a plan to implement."""
     return _PREFACE.match(prompt) is not None
 
 
@@ -29,7 +29,7 @@ def title(plan: str) -> str:
 
 
 def verification(plan: str) -> list[str]:
-    """Return the steps of the plan's section on verification."""
+    """Return the steps of the plan's verification section."""
     steps: list[str] = []
     inside = False
     for piece in pieces(plan):

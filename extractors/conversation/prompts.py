@@ -1,4 +1,4 @@
-"""Which records hold a person's own words, and which words those are."""
+"""Prompts: which records hold text that a person typed, and that text."""
 
 import re
 
@@ -6,7 +6,7 @@ import msgspec
 
 from flowd.extractors.transcript.records import NOTHING, Record
 
-# Text that the client writes in the person's name; flags come first, these catch older clients.
+# User records that the client writes itself. Newer clients flag them; these prefixes catch older ones.
 PSEUDO_PROMPTS = (
     "<local-command-",
     "<bash-",
@@ -42,7 +42,7 @@ _queued = msgspec.json.Decoder(QueuedCommand)
 
 
 def human_words(record: Record) -> str:
-    """Return what a person typed in *record*, a user record or an attachment; empty when nobody did."""
+    """Return what a person typed in a user or attachment *record*, empty if nothing."""
     if record.is_sidechain or record.is_meta or record.is_compact_summary:
         return ""
     if record.type == "attachment":
@@ -54,7 +54,7 @@ def human_words(record: Record) -> str:
 
 
 def own_words(text: str) -> str:
-    """Return the person's part of a prompt: a slash command's arguments, nothing of the client's."""
+    """Return the typed part of a prompt: the arguments of a slash command, no text of the client."""
     text = text.strip()
     if _COMMAND.match(text):
         found = _ARGUMENTS.search(text)
@@ -68,7 +68,7 @@ def own_words(text: str) -> str:
 
 
 def is_interruption(record: Record) -> bool:
-    """Tell whether *record* says that the person stopped the assistant."""
+    """Return True if *record* reports that the person interrupted the assistant."""
     return not record.is_sidechain and _message_text(record).startswith(INTERRUPTION)
 
 

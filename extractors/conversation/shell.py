@@ -1,4 +1,4 @@
-"""What a shell command does to the work: files it writes or removes, commits, checks, pushes."""
+"""Parse shell commands: files written or removed, commits, checks."""
 
 import re
 import shlex
@@ -34,7 +34,7 @@ _FAILURE = re.compile(
 
 
 def check_in(command: str) -> str:
-    """Return the part of *command* that runs tests or linters; empty when none does."""
+    """Return the part of *command* that runs tests or linters, empty if none."""
     words = command[:MAX_COMMAND_CHARACTERS].replace("/", " ").split()
     if _NAMES.isdisjoint(words):
         return ""
@@ -49,7 +49,7 @@ def check_in(command: str) -> str:
 
 
 def commit_message(command: str) -> str:
-    """Return the message of a ``git commit`` without its trailers; empty when there is none."""
+    """Return the message of a ``git commit`` without trailers, empty if there is none."""
     start = command.find("commit")
     document = _here_document(command, start)
     if document:
@@ -59,12 +59,12 @@ def commit_message(command: str) -> str:
 
 
 def _here_document(command: str, start: int) -> str:
-    """Return the body of the first here-document after *start*; empty when there is none."""
-    found = _place_of_document(command, start)
+    """Return the body of the first here-document after *start*, empty if there is none."""
+    found = _document_span(command, start)
     return command[found[0] : found[1]] if found else ""
 
 
-def _place_of_document(command: str, start: int) -> tuple[int, int] | None:
+def _document_span(command: str, start: int) -> tuple[int, int] | None:
     opening = command.find("<<", start)
     begin = command.find("\n", opening)
     mark = command[opening + 2 : begin].split(None, 1)[:1] if opening >= 0 and begin >= 0 else []
@@ -76,7 +76,7 @@ def _place_of_document(command: str, start: int) -> tuple[int, int] | None:
 def without_documents(command: str) -> str:
     """Return *command* without the bodies of its here-documents: they are data, not commands."""
     kept, start = "", 0
-    while found := _place_of_document(command, start):
+    while found := _document_span(command, start):
         kept += command[start : found[0]]
         start = found[1] + 1
     return kept + command[start:]
@@ -87,12 +87,12 @@ def _without_trailers(message: str) -> str:
 
 
 def commits(command: str) -> bool:
-    """Tell whether *command* makes a commit."""
+    """Return True if *command* runs ``git commit``."""
     return "commit" in command and _COMMITS.search(command) is not None
 
 
 def directory(command: str) -> str:
-    """Return the directory that *command* changes to before all else; empty when it stays."""
+    """Return the directory of a leading ``cd``, empty without one."""
     found = _CHANGES_TO.match(command)
     return found.group(1) if found else ""
 
@@ -115,7 +115,7 @@ def written_files(command: str) -> list[str]:
 
 
 def _edited_in_place(arguments: str) -> list[str]:
-    """Return the files among the arguments of ``sed -i``: what is no option, script or empty suffix."""
+    """Return the files among the arguments of ``sed -i``, without options, scripts and suffixes."""
     try:
         words = shlex.split(arguments)
     except ValueError:
@@ -136,7 +136,7 @@ def removed_files(command: str) -> list[str]:
 
 
 def looks_failed(output: bytes) -> bool:
-    """Tell whether the *output* of a check, as the record holds it, reports a failure near its end."""
+    """Return True if the raw *output* of a check reports a failure near its end."""
     end = output[-MAX_REPORT_CHARACTERS:]
     if b"FAIL" in end or b"fail" in end or b"rror" in end or b"panic" in end or b"Traceback" in end:
         return _FAILURE.search(end) is not None

@@ -1,4 +1,4 @@
-"""The session's own to-do list, in the two forms that clients have written it."""
+"""The session's to-do list: TodoWrite of older clients, Task tools of newer ones."""
 
 import msgspec
 
@@ -12,7 +12,7 @@ DONE = ("completed", "deleted", "cancelled")
 
 
 class TodoItem(msgspec.Struct, array_like=True):
-    """One thing to do, and how far it is."""
+    """One task and its status."""
 
     subject: str
     status: str = "pending"
@@ -20,7 +20,7 @@ class TodoItem(msgspec.Struct, array_like=True):
 
 def written(given: ToolInput, former: list[TodoItem]) -> list[TodoItem]:
     """Return the list that a TodoWrite call writes in place of the *former* one."""
-    known = {task.subject for task in former}  # most calls repeat it, and it is plain and clean already
+    known = {task.subject for task in former}  # most calls repeat entries that are plain and redacted already
     return [
         TodoItem(todo.content if todo.content in known else _short(todo.content), todo.status or "pending")
         for todo in given.todos[:KEPT]
@@ -28,7 +28,7 @@ def written(given: ToolInput, former: list[TodoItem]) -> list[TodoItem]:
 
 
 def create(tasks: dict[str, TodoItem], given: ToolInput, number: int) -> None:
-    """Take a TaskCreate call into *tasks* under the *number* that the client will give it."""
+    """Add the task of a TaskCreate call under the *number* that the client will give it."""
     if given.subject:
         tasks[str(number)] = TodoItem(_short(given.subject))
         if len(tasks) > KEPT:
@@ -36,14 +36,14 @@ def create(tasks: dict[str, TodoItem], given: ToolInput, number: int) -> None:
 
 
 def update(tasks: dict[str, TodoItem], given: ToolInput) -> None:
-    """Take a TaskUpdate call into *tasks*."""
+    """Apply a TaskUpdate call to *tasks*."""
     task = tasks.get(given.task_id)
     if task and given.status:
         task.status = given.status
 
 
 def open_tasks(tasks: list[TodoItem]) -> list[str]:
-    """Return what is in progress, then what is pending."""
+    """Return the tasks in progress, then the pending ones."""
     running = [task.subject for task in tasks if task.status == "in_progress"]
     return running + [task.subject for task in tasks if task.status == "pending"]
 

@@ -1,4 +1,4 @@
-"""The inputs and results of tool calls, as far as extractors read them."""
+"""Parse the inputs and results of tool calls."""
 
 import msgspec
 
@@ -10,14 +10,14 @@ NOTE_AFTER_REASON = "\n\nNote: The user's next message"
 
 
 class Option(msgspec.Struct):
-    """One answer that a question offers."""
+    """One option of a question."""
 
     label: str = ""
     description: str = ""
 
 
 class AskedQuestion(msgspec.Struct):
-    """One question put to the person."""
+    """One question of an AskUserQuestion call."""
 
     question: str = ""
     options: list[Option] = []
@@ -32,7 +32,7 @@ class TodoInput(msgspec.Struct, rename={"active_form": "activeForm"}):
 
 
 class ToolInput(msgspec.Struct, rename={"task_id": "taskId", "active_form": "activeForm"}):
-    """The inputs worth reading, of all tools together; each tool sets a few."""
+    """The input fields of all tools together; each tool sets a few."""
 
     command: str = ""
     description: str = ""
@@ -65,7 +65,7 @@ _no_input = ToolInput()
 
 
 def input_of(block: RecordBlock) -> ToolInput:
-    """Return the input of a tool call; an empty one when it does not fit."""
+    """Return the input of a tool call, an empty one if it cannot be parsed."""
     if block.input is NOTHING:
         return _no_input
     try:
@@ -88,7 +88,7 @@ def result_text(block: RecordBlock) -> str:
 
 
 def answers_of(result: msgspec.Raw) -> dict[str, str]:
-    """Return question and answer of each question that the person answered."""
+    """Return the answers by question."""
     try:
         return _answers.decode(result).answers
     except (msgspec.MsgspecError, UnicodeDecodeError):
@@ -96,11 +96,11 @@ def answers_of(result: msgspec.Raw) -> dict[str, str]:
 
 
 def is_rejection(text: str) -> bool:
-    """Tell whether a tool's result says that the person refused the call."""
+    """Return True if a tool's result says that the person rejected the call."""
     return text.startswith(REJECTED)
 
 
 def reason_of_rejection(text: str) -> str:
-    """Return what the person said when refusing; empty when nothing."""
+    """Return the reason that the person gave for the rejection, empty if none."""
     _, _, reason = text.partition(REASON_OF_REJECTION)
     return reason.partition(NOTE_AFTER_REASON)[0].strip()

@@ -1,10 +1,10 @@
-"""The work between the words: tool calls and what came back."""
+"""Tool calls and their results."""
 
 from flowd.extractors.conversation import shell, todos, tools, turns
 from flowd.extractors.conversation.tools import ToolInput
 from flowd.extractors.fields import files
 from flowd.extractors.text import cut, plain, sentences
-from flowd.extractors.transcript.memory import Call, Check, Commit, Memory, Utterance
+from flowd.extractors.transcript.memory import Call, Check, Commit, ConversationMemory, Utterance
 from flowd.extractors.transcript.records import Record, RecordBlock
 from flowd.redaction.redactor import redact
 
@@ -16,8 +16,8 @@ AGENTS = frozenset({"Agent", "Task"})
 SILENT = frozenset({"TodoWrite", "TaskCreate", "TaskUpdate"})
 
 
-def called(memory: Memory, block: RecordBlock, record: Record) -> None:
-    """Take a tool call into the memory; of a subagent's call, only the files."""
+def called(memory: ConversationMemory, block: RecordBlock, record: Record) -> None:
+    """Add a tool call to *memory*; of a subagent's call, only its files."""
     turn = memory.turn
     if turn.ended and not record.is_sidechain:
         turn.ended = False
@@ -32,15 +32,15 @@ def called(memory: Memory, block: RecordBlock, record: Record) -> None:
     call.label = _label(name, given)
     if call.label:
         turn.doing = call.label
-        turn.settled = False
+        turn.is_final = False
     if block.id:
         memory.calls[block.id] = call
         if len(memory.calls) > CALLS:
             del memory.calls[next(iter(memory.calls))]
 
 
-def returned(memory: Memory, block: RecordBlock, record: Record, line: int) -> None:
-    """Take a tool's result into the memory."""
+def returned(memory: ConversationMemory, block: RecordBlock, record: Record, line: int) -> None:
+    """Add a tool's result to *memory*."""
     identity = block.tool_use_id or ""
     if identity in memory.files.calls:
         files.returned(memory.files, block)
@@ -49,20 +49,20 @@ def returned(memory: Memory, block: RecordBlock, record: Record, line: int) -> N
         return
     if block.is_error:
         _failed(memory, call, tools.result_text(block), record, line)
-    elif call.kind in _WHEN_BACK:
-        _WHEN_BACK[call.kind](memory, call, block, record, line)
+    elif call.kind in _RESULT_HANDLERS:
+        _RESULT_HANDLERS[call.kind](memory, call, block, record, line)
 
 
-def returned_aside(memory: Memory, record: Record) -> None:
-    """Take what a subagent's calls brought back: whether its edits held."""
+def returned_aside(memory: ConversationMemory, record: Record) -> None:
+    """Apply the results of a subagent's calls to its files."""
     content = record.message.content if record.message else None
     if memory.files.calls and isinstance(content, list):
         for block in content:
             files.returned(memory.files, block)
 
 
-def _call(memory: Memory, name: str, given: ToolInput) -> Call:
-    """Remember what the call itself tells; return it for when its result comes."""
+def _call(memory: ConversationMemory, name: str, given: ToolInput) -> Call:
+    """Apply what the call itself says; return it to be matched with its result."""
     if name == "Bash":
         return _shell_call(given.command)
     if name in files.EDITING:
@@ -95,16 +95,16 @@ def _shell_call(command: str) -> Call:
     return Call("check", detail=check) if check else Call("")
 
 
-def _plan_call(memory: Memory, plan: str) -> Call:
+def _plan_call(memory: ConversationMemory, plan: str) -> Call:
     if plan:
-        turns.take_plan(memory, plan)
+        turns.set_plan(memory, plan)
     title = memory.plan.text if plan and memory.plan else "the plan"
     memory.open_question = f"Go ahead with the plan: {title}?"
     return Call("plan", detail=title)
 
 
 def _label(name: str, given: ToolInput) -> str:
-    """Return what a call is about, as it was written: it is made plain when somebody reads it."""
+    """Return the description of a call as written; ``finalize`` converts it to plain text."""
     if name in files.EDITING:
         return f"editing {given.file_path or given.notebook_path}"
     if name in SILENT:
@@ -112,7 +112,7 @@ def _label(name: str, given: ToolInput) -> str:
     return given.description or given.command.partition("\n")[0]
 
 
-def _failed(memory: Memory, call: Call, text: str, record: Record, line: int) -> None:
+def _failed(memory: ConversationMemory, call: Call, text: str, record: Record, line: int) -> None:
     if call.kind == "check":
         memory.check = Check(call.detail, False, memory.clock)
     if not tools.is_rejection(text):
@@ -135,27 +135,27 @@ def _failed(memory: Memory, call: Call, text: str, record: Record, line: int) ->
         turns.note(memory, f"The user refused this step: {label}", "decision", 4.5, record, line)
 
 
-def _answered(memory: Memory, call: Call, block: RecordBlock, record: Record, line: int) -> None:
+def _answered(memory: ConversationMemory, call: Call, block: RecordBlock, record: Record, line: int) -> None:
     memory.open_question = ""
     for question, answer in tools.answers_of(record.tool_use_result).items():
-        if answer.rstrip().endswith("?"):  # asked back: nothing is decided yet
+        if answer.rstrip().endswith("?"):  # a question in return decides nothing
             continue
         asked = cut(plain(redact(question)), 180)
         text = f"{asked} The user answered: {plain(redact(answer))}"
         turns.note(memory, text, "decision", 8.0, record, line)
 
 
-def _approved(memory: Memory, call: Call, block: RecordBlock, record: Record, line: int) -> None:
+def _approved(memory: ConversationMemory, call: Call, block: RecordBlock, record: Record, line: int) -> None:
     memory.open_question = ""
     turns.note(memory, f"The user approved the plan: {call.detail}", "decision", 3.0, record, line)
 
 
-def _committed(memory: Memory, call: Call, block: RecordBlock, record: Record, line: int) -> None:
+def _committed(memory: ConversationMemory, call: Call, block: RecordBlock, record: Record, line: int) -> None:
     made = shell.created_commit(tools.result_text(block))
     subject, _, body = call.detail.partition("\n")
     branch, number, subject = made or ("", "", subject)
-    told = " ".join(sentences(plain(body))[:2])
-    text = redact(f"{plain(subject).rstrip('.')}. {told}".strip())
+    details = " ".join(sentences(plain(body))[:2])
+    text = redact(f"{plain(subject).rstrip('.')}. {details}".strip())
     memory.commit = Commit(branch, number, cut(text.partition(". ")[0], 160), memory.clock)
     turns.note(
         memory,
@@ -167,20 +167,20 @@ def _committed(memory: Memory, call: Call, block: RecordBlock, record: Record, l
     )
 
 
-def _pushed(memory: Memory, call: Call, block: RecordBlock, record: Record, line: int) -> None:
+def _pushed(memory: ConversationMemory, call: Call, block: RecordBlock, record: Record, line: int) -> None:
     memory.pushed_at = memory.clock
 
 
-def _checked(memory: Memory, call: Call, block: RecordBlock, record: Record, line: int) -> None:
+def _checked(memory: ConversationMemory, call: Call, block: RecordBlock, record: Record, line: int) -> None:
     passed = not shell.looks_failed(bytes(block.content))
     memory.check = Check(call.detail, passed, memory.clock)
 
 
-def _reported(memory: Memory, call: Call, block: RecordBlock, record: Record, line: int) -> None:
+def _reported(memory: ConversationMemory, call: Call, block: RecordBlock, record: Record, line: int) -> None:
     turns.report(memory, tools.result_text(block), record, line)
 
 
-_WHEN_BACK = {
+_RESULT_HANDLERS = {
     "agent": _reported,
     "ask": _answered,
     "plan": _approved,

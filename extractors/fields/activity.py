@@ -1,4 +1,4 @@
-"""Where and when a session works: directory, branch, client, times."""
+"""The activity extractor: working directory, branch, client version, first and last timestamp."""
 
 from typing import Any
 
@@ -10,8 +10,8 @@ from flowd.system.times import seconds
 NAME = "activity"
 
 
-class Memory(msgspec.Struct):
-    """The latest of each."""
+class ActivityMemory(msgspec.Struct):
+    """The latest value of each field, and the first directory and timestamp."""
 
     first_cwd: str = ""
     cwd: str = ""
@@ -23,9 +23,12 @@ class Memory(msgspec.Struct):
     touched_at: float = 0.0
 
 
-def feed(memory: Memory, records: Records, noted: Noted) -> None:
-    """Note nothing; remember the latest place and time of *records*."""
-    # In names of its own: this runs for every record, and few of them tell anything new.
+MEMORY = ActivityMemory
+
+
+def feed(memory: ActivityMemory, records: Records, noted: Noted) -> None:
+    """Remember the latest directory, branch, client and time of *records*; add no notes."""
+    # Local variables: this loop runs for every record, and few records change anything.
     count, started, last = memory.records, memory.started, memory.last
     first_cwd, cwd, branch, client = memory.first_cwd, memory.cwd, memory.branch, memory.client
     for record, _ in records:
@@ -43,12 +46,12 @@ def feed(memory: Memory, records: Records, noted: Noted) -> None:
     memory.first_cwd, memory.cwd, memory.branch, memory.client = first_cwd, cwd, branch, client
 
 
-def settle(memory: Memory) -> None:
-    """Paths and times are kept as they come."""
+def finalize(memory: ActivityMemory) -> None:
+    """Do nothing: paths and times need no redaction."""
 
 
-def describe(memory: Memory, place: ProjectPlace) -> dict[str, Any]:
-    """Return times and place."""
+def describe(memory: ActivityMemory, place: ProjectPlace) -> dict[str, Any]:
+    """Return the session's directory, branch, client and times."""
     return {
         "cwd": memory.cwd,
         "branch": memory.branch,

@@ -1,4 +1,4 @@
-"""Structured handoff blocks: in what the assistant says and in the documents it writes."""
+"""The block extractor: structured handoff blocks in replies and in documents that the assistant writes."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -11,10 +11,11 @@ from flowd.extractors.transcript.records import Record, RecordBlock
 from flowd.handoff.block.find import blocks_in_markdown, may_hold_block
 from flowd.model.block import FoundBlock, HandoffBlock, digest
 from flowd.model.facts import BlockFound, Fact
+from flowd.redaction.data import redact_data
 from flowd.redaction.redactor import redact
 
 NAME = "blocks"
-# A block is a section of a document; in code it is a fixture or an example.
+# Blocks count in documents only: in source code they are fixtures or examples.
 DOCUMENTS = (".md", ".markdown", ".mdx", ".txt", ".yaml", ".yml")
 MAX_ITEMS = 10
 WRITING_TOOLS = frozenset({"Write", "Edit", "MultiEdit"})
@@ -24,11 +25,14 @@ _PRIORITIES = ("high", "medium", "low")
 _encode = msgspec.json.Encoder().encode
 
 
-class Memory(msgspec.Struct):
-    """The session's last valid block, and whether a person has asked for more since."""
+class BlockMemory(msgspec.Struct):
+    """The last valid block of the session, and whether a prompt followed it."""
 
     block: HandoffBlock | None = None
     prompted_since: bool = False
+
+
+MEMORY = BlockMemory
 
 
 class _Edit(msgspec.Struct):
@@ -45,8 +49,8 @@ class _Written(msgspec.Struct):
 _written = msgspec.json.Decoder(_Written)
 
 
-def feed(memory: Memory, records: Records, noted: Noted) -> None:
-    """Note each block of an assistant's record; remember the last valid one that is the session's own."""
+def feed(memory: BlockMemory, records: Records, noted: Noted) -> None:
+    """Add a note for each block of an assistant record; remember the last valid one outside subagents."""
     for record, line in records:
         if record.type == "assistant":
             message = record.message
@@ -57,7 +61,7 @@ def feed(memory: Memory, records: Records, noted: Noted) -> None:
             memory.prompted_since = bool(human_words(record))
 
 
-def _found(memory: Memory, texts: list[tuple[str, str]], record: Record, line: int) -> list[Note]:
+def _found(memory: BlockMemory, texts: list[tuple[str, str]], record: Record, line: int) -> list[Note]:
     notes: list[Note] = []
     for text, path in texts:
         for found in found_in(text, path):
@@ -69,16 +73,16 @@ def _found(memory: Memory, texts: list[tuple[str, str]], record: Record, line: i
     return notes
 
 
-def settle(memory: Memory) -> None:
-    """Do nothing: what is remembered was freed of secrets when it was found."""
+def finalize(memory: BlockMemory) -> None:
+    """Do nothing: blocks are redacted when they are found."""
 
 
-def describe(memory: Memory, place: ProjectPlace) -> dict[str, Any]:
-    """Return the fields that the last block speaks about; its word counts more than what was read."""
+def describe(memory: BlockMemory, place: ProjectPlace) -> dict[str, Any]:
+    """Return the fields that the last block sets; they override those derived from the conversation."""
     block = memory.block
     if block is None:
         return {}
-    told = {
+    lists = {
         "next": [step.step for step in sorted(block.suggested_next_steps, key=_rank)],
         "questions": [question.question for question in block.open_questions],
         "learnings": [
@@ -86,20 +90,20 @@ def describe(memory: Memory, place: ProjectPlace) -> dict[str, Any]:
             *(f"{gotcha.issue}: {gotcha.mitigation}".removesuffix(": ") for gotcha in block.gotchas),
         ],
     }
-    fields: dict[str, Any] = {name: tuple(items[:MAX_ITEMS]) for name, items in told.items() if items}
+    fields: dict[str, Any] = {name: tuple(items[:MAX_ITEMS]) for name, items in lists.items() if items}
     fields["outcome"] = block.outcome
     fields["blockers"] = tuple(blocker.blocker for blocker in block.blockers)[:MAX_ITEMS]
-    # A person who asks for more has reopened the work, whatever came of the task before.
+    # A later prompt reopens the work, whatever the outcome of the block.
     return fields if memory.prompted_since else fields | {"status": _STATUS[block.outcome]}
 
 
 def found_in(text: str, path: str = "") -> list[FoundBlock]:
-    """Return the blocks of *text*, free of secrets; *path* is the document's, if it is one."""
+    """Return the redacted blocks of *text*; *path* names the document that holds it, if any."""
     return [redacted(found) for found in blocks_in_markdown(text, path)] if may_hold_block(text) else []
 
 
 def task_file_facts(text: str, path: str, project: str, modified_at: float) -> list[Fact]:
-    """Return a fact for each block of a task file of *project* as it was at *modified_at*."""
+    """Return a fact for each block of a task file of *project*, dated *modified_at*."""
     return [
         Fact(
             key=f"block-file:{path}:{modified_at}:{found.ordinal}:{found.digest}",
@@ -117,12 +121,12 @@ def _rank(step: Any) -> int:
 
 
 def _texts(content: str | list[RecordBlock] | None) -> list[tuple[str, str]]:
-    """Return each text that may hold a block, with the path of the document it is for."""
+    """Return each text that may hold a block, with the path of the document it is written to."""
     if isinstance(content, str):
         return [(content, "")]
     texts: list[tuple[str, str]] = []
     for block in content or ():
-        # This runs for every record, and next to none holds a block.
+        # Hot path: runs for every record, and hardly any holds a block.
         if block.type == "text":
             if block.text and ":" in block.text and "outcome:" in block.text:
                 texts.append((block.text, ""))
@@ -142,17 +146,8 @@ def _documents(raw: bytes) -> Iterator[tuple[str, str]]:
 
 
 def redacted(found: FoundBlock) -> FoundBlock:
-    """Return *found* free of secrets."""
-    clean = msgspec.convert(_without_secrets(msgspec.to_builtins(found)), FoundBlock)
-    said = clean.text or _encode(clean.block).decode()
-    return msgspec.structs.replace(clean, digest=digest(said))
-
-
-def _without_secrets(value: Any) -> Any:
-    if isinstance(value, str):
-        return redact(value)
-    if isinstance(value, list | tuple):
-        return [_without_secrets(item) for item in value]
-    if isinstance(value, dict):
-        return {key: _without_secrets(item) for key, item in value.items()}
-    return value
+    """Return *found* with secrets masked."""
+    plain = msgspec.json.decode(_encode(found))  # with lists where to_builtins leaves tuples
+    clean = msgspec.convert(redact_data(plain, redact), FoundBlock)
+    content = clean.text or _encode(clean.block).decode()
+    return msgspec.structs.replace(clean, digest=digest(content))

@@ -1,4 +1,4 @@
-"""Words that tell a sentence worth keeping from the rest of what an assistant writes."""
+"""Cue words and phrases that mark a sentence as a learning or a decision, with their weights."""
 
 import re
 from collections import defaultdict
@@ -27,7 +27,7 @@ DECISION_WORDS = {
     1.0: "removed dropped renamed moved replaced extracted added instead rather should fixed unchanged",
     0.5: "use uses using now via",
 }
-# Some words weigh more together; one of them stands for both in the quick look at single words.
+# Phrases weigh more than their words; each is looked up by one word of it.
 LEARNING_PHRASES: Phrases = {
     "issue": (("the issue", 2.5),),
     "root": (("root cause", 3.0),),
@@ -56,7 +56,7 @@ DECISION_PHRASES: Phrases = {
     "match": (("to match", 1.0),),
     "favor": (("in favor of", 2.0),),
 }
-# Sentences that say what the assistant is about to look at, not what it knows.
+# Beginnings of sentences that announce the next action instead of stating a fact.
 FILLERS = (
     "let me",
     "now let me",
@@ -129,7 +129,7 @@ FILLERS = (
     "for example",
     "example:",
 )
-# Sentences that lean on what stood before them are hard to understand alone.
+# Beginnings of sentences that refer to the one before and are hard to understand alone.
 VAGUE = (
     "This ",
     "That ",
@@ -147,13 +147,13 @@ VAGUE = (
     "Considered",
     "Otherwise",
 )
-# A word of applause before what is said.
+# Praise in front of a statement.
 APPLAUSE = re.compile(
     r"^(?:good|great|nice|perfect|excellent|okay|ok|right|yes)(?: (?:insight|idea|call|point|catch|news))?"
     r"\s*[-—–:,!]+\s+(?=\S)",
     re.IGNORECASE,
 )
-# Lines that say no more than that a list comes.
+# Lines that only introduce a list.
 GENERIC_LEADS = (
     "summary",
     "changes",
@@ -177,13 +177,13 @@ GENERIC_LEADS = (
     "updated",
     "features",
 )
-# A word may stand in any of these dresses; looking them up is cheaper than undressing every text.
-_DRESSES = "{} {}. {}, {}: {}; ({} {}) **{} {}** **{}** *{}* `{}` {}! {}:** {}.**".split()
+# Punctuation and markdown around a word: looking up all variants is cheaper than stripping every text.
+_VARIANTS = "{} {}. {}, {}: {}; ({} {}) **{} {}** **{}** *{}* `{}` {}! {}:** {}.**".split()
 
 
 @dataclass(eq=False, slots=True)
 class Cue:
-    """What a word says for a learning and for a decision; phrases with it say more."""
+    """The weight of a word as a learning and as a decision, and of the phrases it is part of."""
 
     learning: float = 0.0
     decision: float = 0.0
@@ -202,12 +202,12 @@ def _cues() -> dict[str, Cue]:
         cues[word].phrases += tuple((phrase, weight, 0.0) for phrase, weight in phrases)
     for word, phrases in DECISION_PHRASES.items():
         cues[word].phrases += tuple((phrase, 0.0, weight) for phrase, weight in phrases)
-    return {dress.format(word): cue for word, cue in cues.items() for dress in _DRESSES}
+    return {variant.format(word): cue for word, cue in cues.items() for variant in _VARIANTS}
 
 
 CUES = _cues()
 CUE_WORDS = frozenset(CUES)
-# As they may be written: looking one up is cheaper than making each sentence small.
+# In every mix of upper and lower case: a lookup is cheaper than lowering each sentence.
 FILLER_STARTS = frozenset(
     "".join(letters)
     for filler in FILLERS

@@ -1,4 +1,4 @@
-"""The files of the work at hand: edited by tools or by the shell, not removed again."""
+"""The files of the current work: edited by tools or the shell, and not removed since."""
 
 import re
 from operator import itemgetter
@@ -14,20 +14,20 @@ from flowd.extractors.transcript.records import RecordBlock
 from flowd.redaction.redactor import redact
 
 if TYPE_CHECKING:
-    from flowd.extractors.transcript.memory import Memory
+    from flowd.extractors.transcript.memory import ConversationMemory
 
 KEPT = 40
 CALLS = 24
 EDITING = frozenset({"Edit", "Write", "MultiEdit", "NotebookEdit"})
-# The client's own notes are no part of the work.
+# The client's own notes do not belong to the work.
 NOTES = re.compile(r"/\.claude/(?:plans|projects|todos|tasks)/|/claude-\d+/|/scratchpad/")
-TEMPORARY = ("/tmp", "/private/tmp", "/var/tmp")  # noqa: S108 told apart, never written
+TEMPORARY = ("/tmp", "/private/tmp", "/var/tmp")  # noqa: S108 compared, never written
 COMMIT = "git commit"
 _LAST_EDIT = itemgetter(1)
 
 
 class Files(msgspec.Struct):
-    """The files edited, each with the numbers of its first and its last edit; calls on their way."""
+    """Edited files with the numbers of their first and last edit, and the calls without a result."""
 
     files: dict[str, tuple[int, int]] = {}
     calls: dict[str, str] = {}
@@ -36,7 +36,7 @@ class Files(msgspec.Struct):
 
 
 def called(memory: Files, block: RecordBlock, given: ToolInput, cwd: str) -> None:
-    """Take the files that a call edits, writes or removes."""
+    """Add the files that a call edits or writes; drop those that it removes."""
     if block.name in EDITING:
         path = given.file_path or given.notebook_path
         if path:
@@ -55,11 +55,11 @@ def called(memory: Files, block: RecordBlock, given: ToolInput, cwd: str) -> Non
 
 
 def returned(memory: Files, block: RecordBlock) -> None:
-    """Take back an edit that failed; close the work that a commit took."""
+    """Undo an edit that failed; after a commit, start a new set of files."""
     path = memory.calls.pop(block.tool_use_id or "", None)
     if path == COMMIT:
         if not block.is_error:
-            memory.files = {kept: memory.files[kept] for kept in _at_hand(memory)}
+            memory.files = {kept: memory.files[kept] for kept in _current(memory)}
             memory.edits_committed = memory.edits
     elif path and block.is_error:
         first, last = memory.files.get(path, (0, 1))
@@ -68,18 +68,18 @@ def returned(memory: Files, block: RecordBlock) -> None:
 
 
 def reported(memory: Files, report: str, cwd: str) -> None:
-    """Take the files that a subagent's report says it edited."""
+    """Add the files that a subagent reports as edited."""
     for path in edited_in(report):
         _edited(memory, _absolute(path, cwd))
 
 
-def describe(memory: "Memory", place: ProjectPlace) -> dict[str, Any]:
-    """Return the files of the work at hand, the latest first, relative to the project."""
-    return {"files": tuple(relative(path, place.root) for path in reversed(_at_hand(memory.files)))}
+def describe(memory: "ConversationMemory", place: ProjectPlace) -> dict[str, Any]:
+    """Return the files of the current work, latest first, relative to the project."""
+    return {"files": tuple(relative(path, place.root) for path in reversed(_current(memory.files)))}
 
 
-def reads(memory: "Memory") -> tuple[object, ...]:
-    """Return everything that ``describe`` looks at."""
+def reads(memory: "ConversationMemory") -> tuple[object, ...]:
+    """Return everything that ``describe`` reads."""
     files = memory.files
     return (files.edits_committed, tuple(files.files.items()))
 
@@ -89,8 +89,8 @@ def relative(path: str, root: str) -> str:
     return path[len(root) + 1 :] if root and path.startswith(root + "/") else path
 
 
-def _at_hand(memory: Files) -> list[str]:
-    """Return the files, the latest last; once work moved on from what was committed, the new ones only."""
+def _current(memory: Files) -> list[str]:
+    """Return the files, latest last; only the new ones when none of them is part of the last commit."""
     in_order = sorted(memory.files, key=lambda path: memory.files[path][1])
     later = [path for path in in_order if memory.files[path][1] > memory.edits_committed]
     moved_on = later and all(memory.files[path][0] > memory.edits_committed for path in later)

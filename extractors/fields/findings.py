@@ -1,4 +1,4 @@
-"""Sentences worth keeping: weighed by the words in them, the heaviest kept."""
+"""Findings: sentences worth keeping, weighted by their cue words; the heaviest are kept."""
 
 from typing import Literal
 
@@ -17,26 +17,26 @@ from flowd.extractors.text import cut_at_sentence, pieces, plain, sentences
 from flowd.redaction.redactor import redact
 
 KEPT = 24
-MOST = 36
+MAX_FINDINGS = 36
 LENGTH = 300
 MAX_LEAD_CHARACTERS = 60
 SHORTEST = 40
-# The first few findings may be light ones: a short session has no others.
+# The first few findings may weigh less: a short session has no others.
 ENOUGH = 12
 LIGHTEST = 2.5
 LIGHT = 4.5
-# No less than what backticks and stars add to a passage together.
+# At least as much as backticks and stars can add to a passage (see _shape).
 MAX_FOR_MARKS = 1.25
-# A finding loses against one of equal weight a thousand records later by a thousand times this.
+# Newer findings weigh more: by this much per record.
 FRESHNESS_PER_RECORD = 0.002
 
 Category = Literal["learning", "decision", "context"]
 
 
 class Finding(msgspec.Struct, array_like=True):
-    """One kept sentence or two, how much they weigh, and where they stood.
+    """One or two sentences, their weight, and the record and line that they come from.
 
-    Until it is settled the text is as it was written, and ``lead`` the line that leads into it.
+    Until ``finalize`` the text is raw markdown and ``lead`` is the line that introduces it; then it is None.
     """
 
     text: str
@@ -50,7 +50,7 @@ class Finding(msgspec.Struct, array_like=True):
 
 
 class Passage(msgspec.Struct, gc=False):
-    """A candidate: a sentence or two of a reply as it was written, and what it weighs."""
+    """A candidate: one or two sentences of a reply as written, and their weight."""
 
     text: str
     category: Category
@@ -67,7 +67,7 @@ def passages(reply: str, threshold: float) -> list[Passage]:
         text = piece.text
         if piece.is_heading:
             continue
-        # A short piece outweighs its parts: most need no second look. A long one is looked at in parts.
+        # A short piece weighs at least as much as its parts, so a light one is skipped whole.
         whole = None
         if len(text) <= LENGTH:
             least = threshold if threshold >= LIGHTEST or "`" in text else LIGHTEST
@@ -82,20 +82,20 @@ def passages(reply: str, threshold: float) -> list[Passage]:
 
 
 def found(passage: Passage, at: int, line: int, record: str) -> Finding:
-    """Return a passage as a finding, not settled yet: most findings make room for others unread."""
+    """Return a passage as a finding that is not final yet: most are dropped before anybody reads them."""
     lead = passage.lead if passage.is_item else ""
     return Finding(passage.text, passage.category, passage.weight, at, line, record, passage.part, lead)
 
 
-def settle(findings: list[Finding]) -> None:
-    """Make the texts of *findings* plain and rid them of secrets."""
+def finalize(findings: list[Finding]) -> None:
+    """Convert the texts of *findings* to plain text and redact them."""
     for one in findings:
         if one.lead is not None:
-            one.text, one.lead = told(one.text, one.lead), None
+            one.text, one.lead = finding_text(one.text, one.lead), None
 
 
-def told(written: str, lead: str = "") -> str:
-    """Return a passage as a finding tells it: plain, rid of secrets, with what leads into it."""
+def finding_text(written: str, lead: str = "") -> str:
+    """Return a passage as plain, redacted text, with the line that introduces it."""
     bare = plain(written)
     if bare.endswith(":"):
         bare = bare[:-1] + "."
@@ -106,7 +106,7 @@ def told(written: str, lead: str = "") -> str:
 
 
 def weigh(text: str, least: float = 0.0) -> tuple[Category, float]:
-    """Return what kind of finding *text* is, and how much it weighs: exactly, from *least* on."""
+    """Return the category and weight of *text*; a weight below *least* may be too low."""
     low = text.lower()
     words = low.split()
     learning = decision = 0.0
@@ -120,21 +120,21 @@ def weigh(text: str, least: float = 0.0) -> tuple[Category, float]:
                     decision += for_decision
     is_decision = decision > learning
     weight = decision + 0.5 * learning if is_decision else learning + 0.5 * decision
-    # Most passages are light, whatever their form may add.
+    # Skip the form of passages that stay below the threshold anyway.
     if weight + len(words) / 20 + MAX_FOR_MARKS >= least:
         weight += _shape(text, len(words))
     return ("decision" if is_decision else "learning"), weight
 
 
 def worth(finding: Finding) -> float:
-    """Return what a finding weighs against older and newer ones."""
+    """Return the weight of a finding, corrected for its age."""
     return finding.weight + finding.at * FRESHNESS_PER_RECORD
 
 
 def keep(findings: list[Finding], finding: Finding) -> float | None:
-    """Add *finding*; when there are too many, let the lightest and oldest go, return the least that stays."""
+    """Add *finding*; if there are too many, drop the least worth and return the lowest worth that is left."""
     findings.append(finding)
-    if len(findings) < MOST:
+    if len(findings) < MAX_FINDINGS:
         return None
     heaviest = sorted(findings, key=worth)[-KEPT:]
     findings[:] = sorted(heaviest, key=lambda one: (one.at, one.part))
@@ -148,7 +148,7 @@ def threshold(kept: int, floor: float, at: int) -> float:
 
 
 def _shape(text: str, words: int) -> float:
-    """Return what the form of a passage says for or against it."""
+    """Return the weight that the form of a passage adds or takes away."""
     weight = min(words, 40) / 20
     if "`" in text or "(" in text:
         weight += 0.5
@@ -162,8 +162,8 @@ def _shape(text: str, words: int) -> float:
 
 
 def is_musing(passage: str) -> bool:
-    """Tell whether a passage thinks aloud: what it says is taken back in the next breath."""
-    # Spelled out: a loop over the words would cost more than the looks do.
+    """Return True if a passage thinks aloud and corrects itself."""
+    # Hot path, unrolled: a loop over the words costs more than the comparisons.
     return (
         "Hmm" in passage
         or "no wait" in passage
@@ -177,7 +177,7 @@ def _falters(passage: str) -> bool:
 
 
 def _lead(line: str) -> str:
-    """Return the heading or label that a list item stands under, when it says more than that a list comes."""
+    """Return the heading or label above a list item, unless it is generic."""
     if not line:
         return ""
     lead = plain(sentences(line)[-1]).strip(": ")
@@ -185,13 +185,13 @@ def _lead(line: str) -> str:
 
 
 def _passages(text: str) -> list[str]:
-    """Return the passages of a paragraph that say something, each short enough for one finding."""
-    lasting = _lasting(APPLAUSE.sub("", text, count=1) if text[0] in "GgNnPpEeOoRrYy" else text)
-    if len(lasting) > 1 and lasting[-1].endswith((":", ":**")):  # no other sentence can end so
-        lasting.pop()
+    """Return the passages of a paragraph without filler, each short enough for one finding."""
+    kept = _without_filler(APPLAUSE.sub("", text, count=1) if text[0] in "GgNnPpEeOoRrYy" else text)
+    if len(kept) > 1 and kept[-1].endswith((":", ":**")):  # only the last sentence can end so
+        kept.pop()
     found: list[str] = []
     passage = ""
-    for sentence in lasting:
+    for sentence in kept:
         if not passage:
             passage = sentence
         elif len(passage) + len(sentence) < LENGTH:
@@ -204,9 +204,9 @@ def _passages(text: str) -> list[str]:
     return found
 
 
-def _lasting(text: str) -> list[str]:
-    """Return the sentences of *text* that are no filler."""
-    said = sentences(text)
+def _without_filler(text: str) -> list[str]:
+    """Return the sentences of *text* that are not filler."""
+    every = sentences(text)
     if (
         " let me " in text
         or ("," in text and ", I'll " in text)
@@ -214,13 +214,13 @@ def _lasting(text: str) -> list[str]:
         or "_" in text
         or text.endswith(":")
     ):
-        return [one for one in said if not _is_filler(one)]
-    # All other filler is known by how it starts.
-    return [one for one in said if one[:3] not in FILLER_STARTS or not _starts_as_filler(one)]
+        return [one for one in every if not _is_filler(one)]
+    # All other filler is recognised by its first letters.
+    return [one for one in every if one[:3] not in FILLER_STARTS or not _starts_as_filler(one)]
 
 
 def _is_filler(sentence: str) -> bool:
-    """Tell whether a sentence announces, comments or leads in, and says nothing that lasts."""
+    """Return True if a sentence only announces, comments or introduces."""
     bare = sentence[:24].lstrip("*_") if sentence[0] in "*_" else sentence
     if bare[:3] in FILLER_STARTS and _starts_as_filler(bare):
         return True

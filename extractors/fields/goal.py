@@ -1,11 +1,11 @@
-"""The goal: what the session works on now, and what that is part of."""
+"""The goal: the current request, and the topic it is part of."""
 
 import re
 from typing import Any
 
 from flowd.extractors.text import capitalised, cut, cut_at_sentence, sentences
-from flowd.extractors.transcript.memory import Memory
-from flowd.extractors.transcript.paths import local
+from flowd.extractors.transcript.memory import ConversationMemory
+from flowd.extractors.transcript.paths import relative_paths
 from flowd.extractors.transcript.protocol import ProjectPlace
 
 LENGTH = 200
@@ -31,17 +31,17 @@ _RESTATED = re.compile(
 )
 
 
-def describe(memory: Memory, place: ProjectPlace) -> dict[str, Any]:
+def describe(memory: ConversationMemory, place: ProjectPlace) -> dict[str, Any]:
     """Return the goal."""
-    return {"goal": local(_goal(memory), place)}
+    return {"goal": relative_paths(_goal(memory), place)}
 
 
 def asked(request: str) -> str:
-    """Return a request without the courtesies around it."""
+    """Return a request without its polite phrases."""
     return capitalised(_POLITE.sub("", request, count=1)) or request
 
 
-def _goal(memory: Memory) -> str:
+def _goal(memory: ConversationMemory) -> str:
     current = memory.requests[-1] if memory.requests else None
     topic, since = _topic(memory)
     if current is None or current.at <= since:
@@ -53,8 +53,8 @@ def _goal(memory: Memory) -> str:
     return f"{head} — now: {cut(latest, LENGTH - len(head) - 8)}"
 
 
-def _topic(memory: Memory) -> tuple[str, int]:
-    """Return what the session is about at large, and when that was last said."""
+def _topic(memory: ConversationMemory) -> tuple[str, int]:
+    """Return the topic of the whole session, and the record that last stated it."""
     recap, plan, summary = memory.recap, memory.plan, memory.summary
     if recap and sum(request.at > recap.at for request in memory.requests) <= STALE_AFTER_REQUESTS:
         return capitalised(_RECAP_SUBJECT.sub("", _opening(recap.text))), recap.at
@@ -71,17 +71,17 @@ def _opening(recap: str) -> str:
     return next(iter(sentences(recap.partition("Next:")[0])), recap).strip()
 
 
-def _first_of_task(memory: Memory) -> tuple[str, int]:
-    """Return the first request that the last commit did not settle."""
-    settled = memory.commit.at if memory.commit else 0
-    begun = next((request for request in memory.requests if request.at > settled), None)
-    if settled and begun:
+def _first_of_task(memory: ConversationMemory) -> tuple[str, int]:
+    """Return the first request after the last commit, or the first of the session."""
+    committed_at = memory.commit.at if memory.commit else 0
+    begun = next((request for request in memory.requests if request.at > committed_at), None)
+    if committed_at and begun:
         return asked(begun.text), begun.at
     return _first_request(memory), memory.first.at if memory.first else 0
 
 
-def _first_request(memory: Memory) -> str:
-    """Return the first request; where it only points at a file, how the assistant understood it."""
+def _first_request(memory: ConversationMemory) -> str:
+    """Return the first request, or the assistant's restatement if the request only names a file."""
     if memory.first is None:
         return ""
     first = asked(memory.first.text)
@@ -90,6 +90,6 @@ def _first_request(memory: Memory) -> str:
     return first
 
 
-def _understood(memory: Memory) -> str:
-    """Return the task as the assistant put it in its first sentence."""
+def _understood(memory: ConversationMemory) -> str:
+    """Return the task as restated in the assistant's first sentence."""
     return capitalised(_RESTATED.sub("", memory.restated))

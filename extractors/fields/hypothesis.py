@@ -1,12 +1,12 @@
-"""The hypothesis: what the assistant believes to be the cause, while it works on it."""
+"""The hypothesis: the suspected cause of a fault that is being worked on."""
 
 import re
 from typing import Any
 
 from flowd.extractors.fields.progress import status_of
 from flowd.extractors.text import cut_at_sentence, pieces, plain, sentences
-from flowd.extractors.transcript.memory import Memory
-from flowd.extractors.transcript.paths import local
+from flowd.extractors.transcript.memory import ConversationMemory
+from flowd.extractors.transcript.paths import relative_paths
 from flowd.extractors.transcript.protocol import ProjectPlace
 
 LENGTH = 200
@@ -23,25 +23,25 @@ FAULT = re.compile(
 )
 
 
-def describe(memory: Memory, place: ProjectPlace) -> dict[str, Any]:
-    """Return the hypothesis of work under way; none once it is done, none where no fault is looked for."""
+def describe(memory: ConversationMemory, place: ProjectPlace) -> dict[str, Any]:
+    """Return the hypothesis while work is in progress, else an empty one."""
     if status_of(memory) != "in_progress":
         return {"hypothesis": ""}
-    return {"hypothesis": local(believed(memory.turn.reply) or _found(memory), place)}
+    return {"hypothesis": relative_paths(believed(memory.turn.reply) or _found(memory), place)}
 
 
 def believed(reply: str) -> str:
-    """Return the last belief about a cause that *reply* states."""
+    """Return the last sentence of *reply* that names a suspected cause."""
     for piece in reversed(list(pieces(reply))):
-        told = sentences(plain(piece.text))
-        for sentence in reversed(told):
+        stated = sentences(plain(piece.text))
+        for sentence in reversed(stated):
             if BELIEF.search(sentence) and not sentence.endswith(("?", "!")):
                 return cut_at_sentence(sentence, LENGTH)
     return ""
 
 
-def _found(memory: Memory) -> str:
-    """Return the latest finding about the fault that the person reported."""
+def _found(memory: ConversationMemory) -> str:
+    """Return the latest learning if one of the last two requests reports a fault."""
     if not any(FAULT.search(request.text) for request in memory.requests[-2:]):
         return ""
     learnt = [one.text for one in memory.findings if one.category == "learning"]

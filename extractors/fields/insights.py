@@ -1,26 +1,26 @@
-"""Insights: the weightiest findings, without repetition, neighbours told together."""
+"""Insights: the heaviest findings, without duplicates, adjacent ones merged."""
 
 from collections.abc import Sequence
 from typing import Any
 
 from flowd.extractors.fields.findings import LENGTH, Finding, worth
 from flowd.extractors.text import alike, content_words
-from flowd.extractors.transcript.memory import Memory
-from flowd.extractors.transcript.paths import local
+from flowd.extractors.transcript.memory import ConversationMemory
+from flowd.extractors.transcript.paths import relative_paths
 from flowd.extractors.transcript.protocol import ProjectPlace
 from flowd.model.session import Insight
 
 KEPT = 12
-LIKENESS = 0.55
+SIMILARITY = 0.55
 CURRENT = 1.0
 NEAR = 2
 
 
-def describe(memory: Memory, place: ProjectPlace) -> dict[str, Any]:
+def describe(memory: ConversationMemory, place: ProjectPlace) -> dict[str, Any]:
     """Return the insights, and decisions and learnings by themselves."""
     begun = memory.requests[-1].at if memory.requests else 0
     chosen = [
-        Insight(one.category, local(one.text, place), one.record, one.line)
+        Insight(one.category, relative_paths(one.text, place), one.record, one.line)
         for one in select(memory.findings, KEPT, begun, memory.findings_aside)
     ]
     return {
@@ -30,21 +30,21 @@ def describe(memory: Memory, place: ProjectPlace) -> dict[str, Any]:
     }
 
 
-def reads(memory: Memory) -> tuple[object, ...]:
-    """Return everything that ``describe`` looks at."""
+def reads(memory: ConversationMemory) -> tuple[object, ...]:
+    """Return everything that ``describe`` reads."""
     return (memory.requests, tuple(memory.findings), tuple(memory.findings_aside))
 
 
 def select(
     findings: list[Finding], limit: int, begun: int = 0, aside: Sequence[Finding] = ()
 ) -> list[Finding]:
-    """Return the weightiest findings, those of the task *begun* last first, those *aside* at the end."""
+    """Return the heaviest findings; those since record *begun* rank higher, those *aside* come last."""
     chosen: list[Finding] = []
     vocabulary: list[set[str]] = []
     ranked = sorted(findings, key=lambda one: -(worth(one) + CURRENT * (one.at >= begun)))
     for one in [*ranked, *aside]:
         words = content_words(one.text)
-        if any(alike(words, other, LIKENESS) for other in vocabulary):
+        if any(alike(words, other, SIMILARITY) for other in vocabulary):
             continue
         if _joins_neighbour(one, chosen):
             continue
@@ -55,7 +55,7 @@ def select(
 
 
 def _joins_neighbour(one: Finding, chosen: list[Finding]) -> bool:
-    """Tell *one* together with the neighbour it stood next to, when both fit into one insight."""
+    """Merge *one* into an adjacent chosen finding if both fit into one insight; return True if merged."""
     for index, other in enumerate(chosen):
         if other.record != one.record or other.at != one.at or abs(other.part - one.part) > NEAR:
             continue

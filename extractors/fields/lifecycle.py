@@ -1,4 +1,4 @@
-"""The turning points of a session: compactions, titles, pull requests, recaps."""
+"""The lifecycle extractor: compactions, titles, pull requests, recaps."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -12,11 +12,11 @@ from flowd.redaction.redactor import redact
 from flowd.system.times import seconds
 
 NAME = "lifecycle"
-TURNING = frozenset({"system", "ai-title", "custom-title", "pr-link"})
+EVENT_TYPES = frozenset({"system", "ai-title", "custom-title", "pr-link"})
 
 
-class Memory(msgspec.Struct):
-    """How often the session was compacted, when last, and what it is called."""
+class LifecycleMemory(msgspec.Struct):
+    """The compactions so far, the title, and who set it."""
 
     compactions: int = 0
     compacted: str = ""
@@ -26,23 +26,26 @@ class Memory(msgspec.Struct):
     ended_at: float = 0.0
 
 
-def feed(memory: Memory, records: Records, noted: Noted) -> None:
-    """Note the turning points; pass everything else over."""
+MEMORY = LifecycleMemory
+
+
+def feed(memory: LifecycleMemory, records: Records, noted: Noted) -> None:
+    """Add a note for each lifecycle event; skip all other records."""
     last = memory.last
     for record, line in records:
         last = record.timestamp or last
-        if record.type in TURNING or record.is_compact_summary:
+        if record.type in EVENT_TYPES or record.is_compact_summary:
             memory.last = last
-            noted.extend((line, note) for note in _turn(memory, record, line))
+            noted.extend((line, note) for note in _notes(memory, record, line))
     memory.last = last
 
 
-def settle(memory: Memory) -> None:
-    """Nothing is put off while feeding."""
+def finalize(memory: LifecycleMemory) -> None:
+    """Do nothing: texts are redacted when they are fed."""
 
 
-def describe(memory: Memory, place: ProjectPlace) -> dict[str, Any]:
-    """Return title and compactions."""
+def describe(memory: LifecycleMemory, place: ProjectPlace) -> dict[str, Any]:
+    """Return the title, the compactions and the end of the session."""
     return {
         "title": memory.title,
         "compactions": memory.compactions,
@@ -51,7 +54,7 @@ def describe(memory: Memory, place: ProjectPlace) -> dict[str, Any]:
     }
 
 
-def _turn(memory: Memory, record: Record, line: int) -> Iterable[Note]:
+def _notes(memory: LifecycleMemory, record: Record, line: int) -> Iterable[Note]:
     if record.type == "system":
         return _system(memory, record, line)
     if record.type in ("ai-title", "custom-title"):
@@ -64,7 +67,7 @@ def _turn(memory: Memory, record: Record, line: int) -> Iterable[Note]:
     return ()
 
 
-def _system(memory: Memory, record: Record, line: int) -> Iterable[Note]:
+def _system(memory: LifecycleMemory, record: Record, line: int) -> Iterable[Note]:
     if record.subtype == "compact_boundary":
         return _compaction(memory, record, line)
     if record.subtype == "away_summary" and record.content:
@@ -76,8 +79,8 @@ def _system(memory: Memory, record: Record, line: int) -> Iterable[Note]:
     return ()
 
 
-def _compaction(memory: Memory, record: Record, line: int) -> Iterable[Note]:
-    if record.is_sidechain:  # a subagent's own compaction leaves the session's conversation whole
+def _compaction(memory: LifecycleMemory, record: Record, line: int) -> Iterable[Note]:
+    if record.is_sidechain:  # a subagent's compaction does not shorten the session's conversation
         return ()
     memory.compactions += 1
     memory.compacted = _time(memory, record)
@@ -89,7 +92,7 @@ def _compaction(memory: Memory, record: Record, line: int) -> Iterable[Note]:
     return (Note(f"compacted:{record.uuid or line}", memory.compacted, body),)
 
 
-def _title(memory: Memory, record: Record) -> Iterable[Note]:
+def _title(memory: LifecycleMemory, record: Record) -> Iterable[Note]:
     title = record.custom_title or record.ai_title or ""
     title = title if title == memory.title else redact(title)
     if not title or title == memory.title or (memory.title_is_persons and not record.custom_title):
@@ -99,11 +102,11 @@ def _title(memory: Memory, record: Record) -> Iterable[Note]:
     return (Note(f"titled:{title}", _time(memory, record), Titled(title)),)
 
 
-def _pull_request(memory: Memory, record: Record) -> Iterable[Note]:
+def _pull_request(memory: LifecycleMemory, record: Record) -> Iterable[Note]:
     url = record.pr_url or ""
     body = PullRequestLinked(record.pr_number or 0, url, record.pr_repository or "")
     return (Note(f"pull-request:{url}", _time(memory, record), body),)
 
 
-def _time(memory: Memory, record: Record) -> str:
+def _time(memory: LifecycleMemory, record: Record) -> str:
     return record.timestamp or memory.last

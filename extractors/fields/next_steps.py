@@ -1,4 +1,4 @@
-"""Next steps: what the session said it would do, and what its work still lacks."""
+"""Next steps: those that the session named, and those that its work still needs."""
 
 from typing import Any
 
@@ -6,40 +6,45 @@ from flowd.extractors.conversation.choices import is_consent, offer_in
 from flowd.extractors.conversation.listing import listed
 from flowd.extractors.conversation.todos import open_tasks
 from flowd.extractors.fields.goal import asked
-from flowd.extractors.fields.progress import meant, step_of
+from flowd.extractors.fields.progress import announced_step, current_step
 from flowd.extractors.fields.questions import open_question
 from flowd.extractors.text import alike, capitalised, content_words, cut
-from flowd.extractors.transcript.memory import Memory
-from flowd.extractors.transcript.paths import local
+from flowd.extractors.transcript.memory import ConversationMemory
+from flowd.extractors.transcript.paths import relative_paths
 from flowd.extractors.transcript.protocol import ProjectPlace
 
 KEPT = 8
 LENGTH = 200
-SHORTEST = 8
-LIKENESS = 0.6
+MIN_CHARACTERS = 8
+SIMILARITY = 0.6
 FORGOTTEN_AFTER_REQUESTS = 4
 
 
-def describe(memory: Memory, place: ProjectPlace) -> dict[str, Any]:
-    """Return what comes next, the nearest first."""
+def describe(memory: ConversationMemory, place: ProjectPlace) -> dict[str, Any]:
+    """Return the next steps, nearest first, without duplicates."""
     steps: list[str] = []
-    for step in [*_said(memory, place), *_lacking(memory), *_later(memory)]:
-        short = capitalised(cut(local(step, place).strip(), LENGTH))
+    for step in [*_named(memory, place), *_required(memory), *_later(memory)]:
+        short = capitalised(cut(relative_paths(step, place).strip(), LENGTH))
         words = content_words(short)
-        if len(short) > SHORTEST and not any(alike(words, content_words(other), LIKENESS) for other in steps):
+        if len(short) > MIN_CHARACTERS and not any(
+            alike(words, content_words(other), SIMILARITY) for other in steps
+        ):
             steps.append(short)
     return {"next": tuple(steps[:KEPT])}
 
 
-def _said(memory: Memory, place: ProjectPlace) -> list[str]:
-    """Return the steps that somebody named: to-do list, queue, reply, recap, summary."""
+def _named(memory: ConversationMemory, place: ProjectPlace) -> list[str]:
+    """Return the steps named in the to-do list, the queue, the reply, the recap or the summary."""
     tasks = open_tasks(memory.todo_list())
     steps = tasks + memory.queued
     summary = memory.summary if memory.summary and not _since(memory, memory.summary.at) else None
     if memory.turn.ended:
         steps += listed(memory.turn.reply) + _offered(memory)
     else:
-        steps += [meant(memory) or step_of(memory, place), "" if summary or tasks else _to_finish(memory)]
+        steps += [
+            announced_step(memory) or current_step(memory, place),
+            "" if summary or tasks else _to_finish(memory),
+        ]
     if summary:
         steps += [summary.next_step, *summary.pending]
     if memory.recap and not _since(memory, memory.recap.at):
@@ -47,7 +52,7 @@ def _said(memory: Memory, place: ProjectPlace) -> list[str]:
     return steps
 
 
-def _offered(memory: Memory) -> list[str]:
+def _offered(memory: ConversationMemory) -> list[str]:
     question = open_question(memory)
     offer = offer_in(question)
     if offer:
@@ -55,8 +60,8 @@ def _offered(memory: Memory) -> list[str]:
     return [f"Answer: {question}"] if question else []
 
 
-def _lacking(memory: Memory) -> list[str]:
-    """Return the steps that the work itself calls for: checks after edits, a commit, a push."""
+def _required(memory: ConversationMemory) -> list[str]:
+    """Return the steps that the work itself requires: checks after edits, a commit, a push."""
     steps: list[str] = []
     check, commit = memory.check, memory.commit
     if memory.edited_at > (check.at if check else 0):
@@ -73,8 +78,8 @@ def _lacking(memory: Memory) -> list[str]:
     return steps
 
 
-def _later(memory: Memory) -> list[str]:
-    """Return the steps that were named earlier and not taken up since: promises, the plan's own checks."""
+def _later(memory: ConversationMemory) -> list[str]:
+    """Return steps named earlier and still open: promises, and the checks of the plan."""
     forgotten = _since(memory, memory.promised_at) > FORGOTTEN_AFTER_REQUESTS
     steps = [] if forgotten or memory.turn.ended else memory.promised
     if memory.summary and _since(memory, memory.summary.at):
@@ -82,12 +87,12 @@ def _later(memory: Memory) -> list[str]:
     return [*steps, *memory.plan_checks] if memory.plan and not memory.check else steps
 
 
-def _since(memory: Memory, at: int) -> int:
+def _since(memory: ConversationMemory, at: int) -> int:
     return sum(request.at > at for request in memory.requests)
 
 
-def _to_finish(memory: Memory) -> str:
-    """Return that the request at hand is to be finished; a short prompt counts when it asks for something."""
+def _to_finish(memory: ConversationMemory) -> str:
+    """Return "Finish: …" for the current request; a mere consent refers to the request before it."""
     prompt = memory.prompt.text if memory.prompt else ""
     if len(prompt.split()) < 2 or is_consent(prompt):
         prompt = memory.requests[-1].text if memory.requests else ""

@@ -1,4 +1,4 @@
-"""Where the work stands: what is being done now, whether it is done, and how it ended."""
+"""Progress: what is being done now, its status, and its outcome."""
 
 import re
 from typing import Any
@@ -7,8 +7,8 @@ from flowd.extractors.conversation.choices import is_consent, question_in
 from flowd.extractors.conversation.todos import open_tasks
 from flowd.extractors.fields.goal import asked
 from flowd.extractors.text import capitalised, cut, cut_at_sentence, pieces, plain, sentences
-from flowd.extractors.transcript.memory import Memory
-from flowd.extractors.transcript.paths import local
+from flowd.extractors.transcript.memory import ConversationMemory
+from flowd.extractors.transcript.paths import relative_paths
 from flowd.extractors.transcript.protocol import ProjectPlace
 from flowd.model.session import Status
 
@@ -30,15 +30,15 @@ INTENT = re.compile(
 )
 
 
-def describe(memory: Memory, place: ProjectPlace) -> dict[str, Any]:
+def describe(memory: ConversationMemory, place: ProjectPlace) -> dict[str, Any]:
     """Return now, status and outcome."""
     status = status_of(memory)
-    now = local(_now(memory, place), place)
+    now = relative_paths(_now(memory, place), place)
     return {"now": now, "status": status, "outcome": now if status == "completed" else ""}
 
 
-def status_of(memory: Memory) -> Status:
-    """Return completed when the last request is done and nothing pends, blocked while the person is asked."""
+def status_of(memory: ConversationMemory) -> Status:
+    """Return blocked while a question is open, completed if the turn ended with nothing pending."""
     turn = memory.turn
     if memory.open_question:
         return "blocked"
@@ -49,8 +49,8 @@ def status_of(memory: Memory) -> Status:
     return "in_progress" if open_tasks(memory.todo_list()) else "completed"
 
 
-def step_of(memory: Memory, place: ProjectPlace) -> str:
-    """Return the step at hand: the running to-do, what the last reply meant to do, the call being made."""
+def current_step(memory: ConversationMemory, place: ProjectPlace) -> str:
+    """Return the current step: the running to-do, the announced step, the pending tool call."""
     turn = memory.turn
     running = [task.subject for task in memory.todo_list() if task.status == "in_progress"]
     intent = _intent(turn.reply)
@@ -58,16 +58,16 @@ def step_of(memory: Memory, place: ProjectPlace) -> str:
     if intent:
         parts.append(cut(intent, 70 if parts else 120))
     if turn.doing and not (running and intent):
-        parts.append(cut(local(turn.doing, place), 70))
+        parts.append(cut(relative_paths(turn.doing, place), 70))
     return capitalised("; ".join(part.rstrip(".:;") for part in parts))
 
 
-def meant(memory: Memory) -> str:
-    """Return what the last reply said it would do next."""
+def announced_step(memory: ConversationMemory) -> str:
+    """Return the step that the last reply announced."""
     return _intent(memory.turn.reply).rstrip(":;")
 
 
-def _now(memory: Memory, place: ProjectPlace) -> str:
+def _now(memory: ConversationMemory, place: ProjectPlace) -> str:
     turn = memory.turn
     if memory.open_question:
         return cut(f"Waiting for an answer: {memory.open_question}", LENGTH)
@@ -75,19 +75,19 @@ def _now(memory: Memory, place: ProjectPlace) -> str:
         return _finished(turn.reply)
     if turn.interrupted and not turn.reply:
         return cut(f"Interrupted while working on: {_prompt(memory)}", LENGTH)
-    return _under_way(memory, place)
+    return _in_progress(memory, place)
 
 
 def _finished(reply: str) -> str:
-    """Return what a closing reply reports, and what it asks."""
+    """Return the report and the question of a closing reply."""
     question = cut(question_in(reply), QUESTION_LENGTH)
     room = LENGTH - len(question) - 1 if question else LENGTH
-    report = _joined([sentence for sentence in _told(reply) if not sentence.endswith("?")], room)
+    report = _joined([sentence for sentence in _statements(reply) if not sentence.endswith("?")], room)
     return f"{report} {question}".strip() or cut(plain(reply), LENGTH)
 
 
-def _told(reply: str) -> list[str]:
-    """Return the first sentences of a reply that say something."""
+def _statements(reply: str) -> list[str]:
+    """Return the first sentences of a reply that are not mere openers."""
     found: list[str] = []
     for piece in pieces(reply):
         if not piece.is_heading:
@@ -97,9 +97,9 @@ def _told(reply: str) -> list[str]:
     return found
 
 
-def _under_way(memory: Memory, place: ProjectPlace) -> str:
-    """Return the step at hand, and the request it serves."""
-    step = step_of(memory, place)
+def _in_progress(memory: ConversationMemory, place: ProjectPlace) -> str:
+    """Return the current step and the request it belongs to."""
+    step = current_step(memory, place)
     prompt = _prompt(memory)
     summary = memory.summary
     if not step and summary and summary.current and summary.at >= (memory.prompt.at if memory.prompt else 0):
@@ -111,7 +111,7 @@ def _under_way(memory: Memory, place: ProjectPlace) -> str:
 
 
 def _intent(reply: str) -> str:
-    """Return the last thing a reply says it will do."""
+    """Return the last intention that a reply states, else its last sentence."""
     last = [plain(piece.text) for piece in pieces(reply) if not piece.is_heading][-2:]
     every = [sentence for text in last for sentence in sentences(text)]
     for sentence in reversed(every):
@@ -120,7 +120,7 @@ def _intent(reply: str) -> str:
     return every[-1] if every else ""
 
 
-def _prompt(memory: Memory) -> str:
+def _prompt(memory: ConversationMemory) -> str:
     prompt = memory.prompt.text if memory.prompt else ""
     if len(prompt) > 3 and not is_consent(prompt):
         return asked(prompt)

@@ -1,4 +1,4 @@
-"""What is remembered of a conversation: bounded, plain, rid of secrets."""
+"""The memory of the conversation extractor: bounded, plain text, redacted."""
 
 import msgspec
 
@@ -9,19 +9,19 @@ from flowd.extractors.fields.findings import Finding
 
 
 class Utterance(msgspec.Struct, array_like=True):
-    """Words somebody said, and when, in records of the session."""
+    """A text and the number of the record that held it."""
 
     text: str
     at: int = 0
 
 
 class Call(msgspec.Struct, array_like=True):
-    """A tool call that has not come back yet."""
+    """A tool call without a result yet."""
 
     kind: str
     label: str = ""
     detail: str = ""
-    settled: bool = False
+    is_final: bool = False
 
 
 class Check(msgspec.Struct, array_like=True):
@@ -42,17 +42,17 @@ class Commit(msgspec.Struct, array_like=True):
 
 
 class Turn(msgspec.Struct):
-    """What happened since the person last spoke."""
+    """What happened since the last prompt."""
 
     reply: str = ""
     doing: str = ""
     ended: bool = False
     interrupted: bool = False
-    settled: bool = True
+    is_final: bool = True
 
 
-class Memory(msgspec.Struct):
-    """A conversation in short: what was asked, what was said last, what is under way."""
+class ConversationMemory(msgspec.Struct):
+    """Requests, the current turn, open tool calls, tasks, checks, commits, files and findings."""
 
     first: Utterance | None = None
     restated: str = ""
@@ -83,5 +83,5 @@ class Memory(msgspec.Struct):
     clock: int = 0
 
     def todo_list(self) -> list[TodoItem]:
-        """Return the to-do list in whichever form the session keeps it."""
+        """Return the to-do list, from the Task tools if the session uses them, else from TodoWrite."""
         return list(self.tasks.values()) or self.written_todos

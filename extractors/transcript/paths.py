@@ -1,4 +1,4 @@
-"""What a transcript's place below ``projects/`` says about it. Directory names are never decoded."""
+"""What the path of a transcript says about its session. Directory names are never decoded."""
 
 from typing import NamedTuple
 
@@ -6,14 +6,14 @@ from flowd.extractors.transcript.protocol import ProjectPlace
 
 
 class TranscriptName(NamedTuple):
-    """The session that a transcript belongs to, as its path tells."""
+    """The session that a transcript belongs to, derived from its path."""
 
     session_id: str
     is_subagent: bool
 
 
 def transcript_name(relative_path: str) -> TranscriptName | None:
-    """Return whose transcript *relative_path* (below ``projects/``) is, or None if it is none."""
+    """Return the session of the transcript at *relative_path* (below ``projects/``), None for other files."""
     parts = relative_path.split("/")
     if len(parts) < 2 or not parts[-1].endswith(".jsonl"):
         return None
@@ -26,8 +26,8 @@ def transcript_name(relative_path: str) -> TranscriptName | None:
     return None
 
 
-def local(text: str, place: ProjectPlace) -> str:
-    """Return *text* with the paths below the project relative to it, those below home from ``~``."""
+def relative_paths(text: str, place: ProjectPlace) -> str:
+    """Return *text* with paths relative to the project, or starting with ``~`` below home."""
     if place.root and place.root != "/" and place.root in text:
         text = text.replace(place.root + "/", "").replace(place.root, ".")
     if place.home and place.home != "/" and place.home + "/" in text:

@@ -1,4 +1,4 @@
-"""What an extractor is, and the two small values it trades in."""
+"""The protocol of an extractor, and the values that it exchanges with the reader."""
 
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, Protocol
@@ -10,9 +10,9 @@ from flowd.model.facts import Body
 
 
 class Note(msgspec.Struct, frozen=True):
-    """A fact in the making: the daemon adds which session and project it is about.
+    """A fact without its session and project, which the reader adds.
 
-    ``key`` is unique within the session, so that reading a record again notes nothing new.
+    ``key`` is unique within the session, so that reading a record twice stores one fact.
     """
 
     key: str
@@ -26,7 +26,7 @@ Noted = list[tuple[int, Note]]
 
 
 class ProjectPlace(msgspec.Struct, frozen=True):
-    """Where a session works, as found on disk by whoever asks for its state."""
+    """The project of a session, looked up on disk by the caller."""
 
     root: str = ""
     repository: str = ""
@@ -37,8 +37,8 @@ class ProjectPlace(msgspec.Struct, frozen=True):
 class Extractor(Protocol):
     """A module that folds the records of one session, in file order, into a small memory of its own.
 
-    It is pure: what it knows is in the memory, which is stored with the read position and given
-    back after a restart. Memories are bounded: they do not grow with the session.
+    It is pure: all its state is in the memory, which is stored with the read offset and restored
+    after a restart. Memories are bounded: they do not grow with the session.
     """
 
     @property
@@ -47,27 +47,26 @@ class Extractor(Protocol):
         ...
 
     @property
-    def Memory(self) -> type[msgspec.Struct]:  # noqa: N802 a module's class
-        """What it remembers, made without arguments."""
+    def MEMORY(self) -> type[msgspec.Struct]:  # noqa: N802 a module's constant
+        """The class of its memory, created without arguments."""
         ...
 
     def feed(self, memory: Any, records: Records, noted: Noted) -> None:
-        """Take *records* into *memory*, and add to *noted* what is worth a fact.
+        """Update *memory* from *records*, and append to *noted* what becomes a fact.
 
-        A record that fails is passed over: feeding is called again with those that are left.
+        After an exception ``feed`` is called again with the records after the failed one.
         """
         ...
 
-    def settle(self, memory: Any) -> None:
-        """Do what feeding put off: afterwards *memory* is bounded, free of secrets, fit to be stored."""
+    def finalize(self, memory: Any) -> None:
+        """Do the work that ``feed`` deferred: afterwards *memory* is bounded, redacted and ready to store."""
         ...
 
 
 class Describer(NamedTuple):
-    """Tells fields of SessionState from the memory of one extractor.
+    """Derives fields of SessionState from the memory of one extractor.
 
-    While what ``reads`` returns stays the same, what was told last stands; without it, ``describe`` is
-    asked each time.
+    The last result is reused while ``reads`` returns equal values; without ``reads`` nothing is cached.
     """
 
     extractor: str

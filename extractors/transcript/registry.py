@@ -1,9 +1,9 @@
-"""The extractors in the order they are fed, and who tells what they remember; a later one's fields win."""
+"""The extractors in feeding order, and the describers of their memories; later fields override earlier."""
 
 from typing import Final
 
 from flowd.extractors.conversation import conversation
-from flowd.extractors.fields import activity, blocks, files, insights, lifecycle, standing
+from flowd.extractors.fields import activity, blocks, files, insights, lifecycle, overview
 from flowd.extractors.transcript.protocol import Describer, Extractor
 
 EXTRACTORS: Final[tuple[Extractor, ...]] = (activity, lifecycle, conversation, blocks)
@@ -11,7 +11,7 @@ DESCRIBERS: Final[tuple[Describer, ...]] = (
     Describer(activity.NAME, activity.describe),
     Describer(lifecycle.NAME, lifecycle.describe),
     Describer(conversation.NAME, files.describe, files.reads),
-    Describer(conversation.NAME, standing.describe, standing.reads),
+    Describer(conversation.NAME, overview.describe, overview.reads),
     Describer(conversation.NAME, insights.describe, insights.reads),
     Describer(blocks.NAME, blocks.describe),
 )

@@ -1,4 +1,4 @@
-"""One session's memory across all extractors: fed record by record, stored, and asked for the state."""
+"""The memories of all extractors for one session: feed records, save, restore, derive the state."""
 
 from collections.abc import Callable
 from operator import itemgetter, length_hint
@@ -18,7 +18,7 @@ MEMORY_FORMAT = 1
 Failed = Callable[[int, Exception], None]
 
 _encode = msgspec.msgpack.Encoder().encode
-_decoders = {extractor.NAME: msgspec.msgpack.Decoder(extractor.Memory) for extractor in EXTRACTORS}
+_decoders = {extractor.NAME: msgspec.msgpack.Decoder(extractor.MEMORY) for extractor in EXTRACTORS}
 _line = itemgetter(0)
 
 
@@ -27,7 +27,7 @@ def _raise_failure(line: int, error: Exception) -> None:
 
 
 class StaleMemoryError(FlowdError):
-    """A stored memory is of another format; the transcript has to be read again from its start."""
+    """A stored memory has another format; the transcript must be read again from its start."""
 
 
 class _Saved(msgspec.Struct, array_like=True):
@@ -39,14 +39,14 @@ _decode_saved = msgspec.msgpack.Decoder(_Saved).decode
 
 
 class SessionMemory:
-    """What all extractors remember of one session."""
+    """The memories of all extractors for one session."""
 
     def __init__(self) -> None:
-        self._remember({extractor.NAME: extractor.Memory() for extractor in EXTRACTORS})
+        self._remember({extractor.NAME: extractor.MEMORY() for extractor in EXTRACTORS})
 
     @classmethod
     def restored(cls, saved: bytes) -> "SessionMemory":
-        """Return the memory that ``saved()`` gave, or raise StaleMemoryError."""
+        """Return the memory that ``saved()`` encoded; raise StaleMemoryError if it cannot be decoded."""
         memory = cls()
         try:
             stored = _decode_saved(saved)
@@ -56,27 +56,27 @@ class SessionMemory:
                 {name: decoder.decode(stored.parts[name]) for name, decoder in _decoders.items()}
             )
         except (msgspec.DecodeError, KeyError) as error:
-            raise StaleMemoryError(f"memory cannot be read: {error}") from error
+            raise StaleMemoryError(f"memory cannot be decoded: {error}") from error
         return memory
 
     def saved(self) -> bytes:
-        """Return the memory as bytes."""
-        self._settle()
+        """Return the memory as bytes for the store."""
+        self._finalize()
         parts = {name: msgspec.Raw(_encode(part)) for name, part in self._parts.items()}
         return _encode(_Saved(MEMORY_FORMAT, parts))
 
     def feed(self, record: Record, line: int) -> list[Note]:
-        """Give *record* to every extractor; return what they noted."""
+        """Feed *record* to every extractor; return their notes."""
         return self.feed_all([record], [line])
 
     def feed_all(
         self, records: list[Record], lines: list[int], failed: Failed = _raise_failure
     ) -> list[Note]:
-        """Give *records* of these *lines* to every extractor; return what they noted, in their order.
+        """Feed *records* at *lines* to every extractor; return their notes in line order.
 
-        *failed* is told of a record that an extractor could not take; it goes on with the next.
+        *failed* is called for each record on which an extractor raised; the next record follows.
         """
-        self._is_settled = False
+        self._is_final = False
         noted: Noted = []
         for feed, part in self._feeds:
             left = iter(lines)
@@ -94,11 +94,11 @@ class SessionMemory:
         return self._parts[name]
 
     def state(self, session_id: str, place: ProjectPlace, **known: Any) -> SessionState:
-        """Return the session's state; *known* are fields that its reader knows better."""
-        self._settle()
+        """Return the session's state; *known* overrides the fields of the extractors."""
+        self._finalize()
         fields: dict[str, Any] = {}
         for describer in DESCRIBERS:
-            fields.update(self._told_by(describer, place))
+            fields.update(self._describe(describer, place))
         fields.update(known)
         return SessionState(
             session_id=session_id,
@@ -108,26 +108,26 @@ class SessionMemory:
             **fields,
         )
 
-    def _told_by(self, describer: Describer, place: ProjectPlace) -> dict[str, Any]:
-        """Return what *describer* tells; most records change nothing of what most describers read."""
+    def _describe(self, describer: Describer, place: ProjectPlace) -> dict[str, Any]:
+        """Return the fields of *describer*, cached while the values that it reads stay equal."""
         part = self._parts[describer.extractor]
         if describer.reads is None:
             return describer.describe(part, place)
         read = (place, describer.reads(part))
-        before, fields = self._told.get(describer, (None, {}))
+        before, fields = self._described.get(describer, (None, {}))
         if read != before:
             fields = describer.describe(part, place)
-            self._told[describer] = read, fields
+            self._described[describer] = read, fields
         return fields
 
     def _remember(self, parts: dict[str, Any]) -> None:
         self._parts = parts
-        self._is_settled = False
-        self._told: dict[Describer, tuple[tuple[ProjectPlace, tuple[object, ...]], dict[str, Any]]] = {}
+        self._is_final = False
+        self._described: dict[Describer, tuple[tuple[ProjectPlace, tuple[object, ...]], dict[str, Any]]] = {}
         self._feeds = [(extractor.feed, parts[extractor.NAME]) for extractor in EXTRACTORS]
 
-    def _settle(self) -> None:
-        if not self._is_settled:
+    def _finalize(self) -> None:
+        if not self._is_final:
             for extractor in EXTRACTORS:
-                extractor.settle(self._parts[extractor.NAME])
-            self._is_settled = True
+                extractor.finalize(self._parts[extractor.NAME])
+            self._is_final = True

@@ -1,4 +1,4 @@
-"""A whole transcript at once: the same records, fed to the same memory, as the daemon feeds live."""
+"""Read a whole transcript at once, through the same memory that the daemon feeds live."""
 
 import msgspec
 
@@ -9,7 +9,7 @@ CHUNK_BYTES = 1 << 20
 
 
 class TranscriptReading(msgspec.Struct):
-    """A transcript's memory, whose session it is, and how much of it could be read."""
+    """The memory of a transcript, its session id, and counts of records and bad lines."""
 
     memory: SessionMemory
     session_id: str = ""
@@ -18,7 +18,7 @@ class TranscriptReading(msgspec.Struct):
 
 
 def read(data: bytes) -> TranscriptReading:
-    """Return what the lines of *data* leave in a session's memory."""
+    """Return the memory after feeding all lines of *data*."""
     reading = TranscriptReading(SessionMemory())
     first_line, start = 1, 0
     while start < len(data):
@@ -39,7 +39,7 @@ def first_lines(data: bytes, count: int) -> bytes:
 
 
 def _chunk(data: bytes, start: int) -> bytes:
-    """Return whole lines from *start* on: as many as make a chunk, at least one."""
+    """Return whole lines from *start*: about a chunk, at least one line."""
     end = data.find(b"\n", start + CHUNK_BYTES)
     return data[start:] if end < 0 else data[start : end + 1]
 

@@ -67,6 +67,7 @@ def test_an_upgrade_from_every_released_schema_keeps_all_rows(tmp_path: Path, na
     database = Database(path)
     assert schema.is_current(database)
     assert [state.title for state in Journal(database).latest_states(9)] == ["T"]
+    assert [state.title for state in Journal(database).states_of("/p", "", 9)] == ["T"]
     assert [kept.unpack().offset for kept in Journal(database).sources()] == [10]
     entries = database.connection().execute("select handoff_id, content from handoff_entries").fetchall()
     assert entries == [("hof_aaaaaaaaaaaaaaaaaaaaa", "Hello")]

@@ -62,12 +62,12 @@ def found(note: Note) -> BlockFound:
     return note.body
 
 
-def feed(*records: Record) -> tuple[blocks.Memory, list[Note]]:
-    memory = blocks.Memory()
+def feed(*records: Record) -> tuple[blocks.BlockMemory, list[Note]]:
+    memory = blocks.BlockMemory()
     return memory, feed_on(memory, *records)
 
 
-def feed_on(memory: blocks.Memory, *records: Record) -> list[Note]:
+def feed_on(memory: blocks.BlockMemory, *records: Record) -> list[Note]:
     noted: Noted = []
     blocks.feed(memory, ((each, line) for line, each in enumerate(records, 1)), noted)
     return [note for _, note in noted]

@@ -2,7 +2,17 @@
 
 import pytest
 
-from flowd.extractors.fields.findings import KEPT, LENGTH, MOST, Finding, keep, passages, told, weigh, worth
+from flowd.extractors.fields.findings import (
+    KEPT,
+    LENGTH,
+    MAX_FINDINGS,
+    Finding,
+    finding_text,
+    keep,
+    passages,
+    weigh,
+    worth,
+)
 from flowd.extractors.fields.insights import select
 from tests.support.transcript import Transcript
 
@@ -53,7 +63,7 @@ def test_announcements_and_thinking_aloud_are_no_findings(reply: str) -> None:
 def test_a_finding_is_told_without_the_announcement_beside_it() -> None:
     """Only the sentences that last, plain."""
     reply = "Found it! The `till` **silently** ignores vouchers because they have no price. Let me fix that."
-    assert [told(one.text, one.lead) for one in passages(reply, 2.5)] == [
+    assert [finding_text(one.text, one.lead) for one in passages(reply, 2.5)] == [
         "The till silently ignores vouchers because they have no price."
     ]
 
@@ -61,11 +71,11 @@ def test_a_finding_is_told_without_the_announcement_beside_it() -> None:
 def test_a_list_item_is_told_with_the_label_it_stands_under() -> None:
     """Unless the label only says that a list comes."""
     reply = "### Voucher import\n\n- Skipped expired ones because the old shop never deletes them"
-    assert [told(one.text, one.lead) for one in passages(reply, 2.5)] == [
+    assert [finding_text(one.text, one.lead) for one in passages(reply, 2.5)] == [
         "Voucher import: Skipped expired ones because the old shop never deletes them"
     ]
     assert [
-        told(one.text, one.lead)
+        finding_text(one.text, one.lead)
         for one in passages(reply.replace("Voucher import", "Summary of changes"), 2.5)
     ] == ["Skipped expired ones because the old shop never deletes them"]
 
@@ -73,7 +83,7 @@ def test_a_list_item_is_told_with_the_label_it_stands_under() -> None:
 def test_a_long_paragraph_gives_findings_of_whole_sentences() -> None:
     """None longer than an insight may be."""
     reply = "The till fails because the drawer is only opened once. " * 12
-    found = [told(one.text, one.lead) for one in passages(reply, 2.5)]
+    found = [finding_text(one.text, one.lead) for one in passages(reply, 2.5)]
     assert len(found) > 1
     assert all(len(text) <= LENGTH and text.endswith(".") for text in found)
 
@@ -85,7 +95,7 @@ def test_the_heaviest_and_newest_stay() -> None:
         keep(pool, Finding(f"finding {number}", "learning", float(number % 10), number, number, "", 0))
         for number in range(500)
     ]
-    assert len(pool) < MOST
+    assert len(pool) < MAX_FINDINGS
     assert len(pool) >= KEPT
     assert max(filter(None, floors)) <= max(worth(one) for one in pool)
     assert all(one.weight >= 7 for one in sorted(pool, key=worth)[-KEPT:])

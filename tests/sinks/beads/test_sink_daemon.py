@@ -71,9 +71,9 @@ def running(shop: "BeadsProject") -> int:
 
 def records_stored(home: "DaemonHome") -> int:
     with sqlite3.connect(home.paths.database) as database:
-        (state,) = database.execute("select state from flow_sessions").fetchone()
+        (body,) = database.execute("select body from flow_facts where kind = 'state'").fetchone()
     database.close()
-    return int(json.loads(state)["records"])
+    return int(json.loads(body)["state"]["records"])
 
 
 def test_a_checkpoint_becomes_a_note_and_status_says_where(

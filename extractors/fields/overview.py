@@ -1,24 +1,24 @@
-"""Where a conversation stands: what it is for, how far it is, what it believes, asks and does next."""
+"""The fields derived from the conversation as a whole: goal, progress, hypothesis, questions, next steps."""
 
 from typing import Any
 
 from flowd.extractors.fields import goal, hypothesis, next_steps, progress, questions
-from flowd.extractors.transcript.memory import Memory
+from flowd.extractors.transcript.memory import ConversationMemory
 from flowd.extractors.transcript.protocol import ProjectPlace
 
 READERS = (goal, progress, hypothesis, questions, next_steps)
 
 
-def describe(memory: Memory, place: ProjectPlace) -> dict[str, Any]:
-    """Return goal, progress, belief, questions and what comes next."""
+def describe(memory: ConversationMemory, place: ProjectPlace) -> dict[str, Any]:
+    """Return goal, progress, hypothesis, questions and next steps."""
     fields: dict[str, Any] = {}
     for reader in READERS:
         fields.update(reader.describe(memory, place))
     return fields
 
 
-def reads(memory: Memory) -> tuple[object, ...]:
-    """Return everything that ``describe`` looks at; what is changed in place, by its values."""
+def reads(memory: ConversationMemory) -> tuple[object, ...]:
+    """Return everything that ``describe`` reads; objects that change in place are copied."""
     turn = memory.turn
     return (
         turn.reply,
