@@ -19,7 +19,6 @@ from flowd.store.handoff_yaml_state import HandoffYamlState, HandoffYamlStates, 
 from flowd.store.user_fields import GUARDED
 from flowd.workspace.project import FOLDER
 
-ORDER = ("goal", "status", "now", "hypothesis", "outcome", "files", "branch", "timestamp", "session_id")
 FILES_SHOWN = 20
 DAY_S = 86_400.0
 FILES_REMEMBERED = 256
@@ -123,9 +122,7 @@ def merged_handoff(
         theirs = field in GUARDED and merged.get(field) and not shown.is_ours(field, merged[field])
         if not theirs and (value is not None or field in GUARDED or field not in merged):
             merged[field] = value
-    if present:
-        return merged
-    return {field: merged[field] for field in ORDER if field in merged}
+    return merged
 
 
 def _offered(state: SessionState) -> dict[str, Any]:

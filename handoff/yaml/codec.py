@@ -6,8 +6,8 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from flowd.handoff.errors import BrokenHandoffError, HandoffValidationError
-from flowd.handoff.yaml.document import DEEPEST, Handoff, is_same, plain_mapping
-from flowd.system.times import as_utc_text, is_moment
+from flowd.handoff.yaml.document import DEEPEST, Handoff, plain_mapping
+from flowd.system.times import as_utc_text
 
 MAX_FILE_BYTES = 256 * 1024
 # Nobody writes more by hand, and sixteen cannot be multiplied into anything large.
@@ -15,11 +15,8 @@ MAX_ALIASES = 16
 # One field, one line, so that grep finds whole values.
 _NEVER_FOLD = 1_000_000
 _RARE_BREAKS = re.compile("[\x85\u2028\u2029\ufeff]")
-# The dumper takes 50 us for a word; most words are such that it would leave them alone.
-_SIMPLE = re.compile(r"[A-Za-z][A-Za-z0-9_./()]*(?:[ -][A-Za-z0-9_./()]+)*")
-_MEANINGFUL = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null"})
-# Written after a text that ends in empty lines; between two entries it would cut the file in two.
-_END = "...\n"
+# Numbers of YAML 1.2 that PyYAML, which writes YAML 1.1, would leave without quotes: 1e3, 0o17.
+_NUMBER = re.compile(r"[-+]?(?:0o)?[\d_.]+(?:[eE][-+]?\d+)?")
 _ESCAPED_BEYOND_BMP = "\\U000"
 
 
@@ -28,23 +25,6 @@ class Text(NamedTuple):
 
     header: str
     mapping: Handoff | None
-
-
-class YamlEntry(NamedTuple):
-    """One key of a handoff: its value, and how that is written."""
-
-    value: object
-    text: str
-
-
-Entries = dict[str, YamlEntry]
-
-
-class Rendered(NamedTuple):
-    """A handoff as it is written, whole and by entry."""
-
-    data: bytes
-    entries: Entries
 
 
 def parse(data: bytes) -> Text:
@@ -56,43 +36,13 @@ def parse(data: bytes) -> Text:
     return Text(_header(text), _mapping(text))
 
 
-def render(mapping: Handoff, header: str = "", known: Entries | None = None) -> Rendered:
-    """Return *mapping* as block-style YAML below *header*; entries that are *known* are not made again."""
-    entries: Entries = {}
-    for key, value in mapping.items():
-        before = known.get(key) if known else None
-        entries[key] = (
-            before if before and is_same(before.value, value) else YamlEntry(value, _entry(key, value))
-        )
-    body = "".join([entry.text for entry in entries.values()]) or "{}\n"
-    return Rendered((header + body).encode(), entries)
-
-
-def _entry(key: str, value: object) -> str:
-    """Return one entry of the mapping as lines of YAML."""
-    if not is_simple(key):
-        return _dumped_well({key: value})
-    if type(value) is str:
-        if is_simple(value):
-            return f"{key}: {value}\n"
-        if is_moment(value):
-            return f"{key}: '{value}'\n"
-    elif value is None:
-        return f"{key}: null\n"
-    return _dumped_well({key: value})
-
-
-def is_simple(text: str) -> bool:
-    """Tell whether the dumper would write *text* as it is: plain words that mean nothing else in YAML."""
-    return _SIMPLE.fullmatch(text) is not None and text.lower() not in _MEANINGFUL
-
-
-def _dumped_well(mapping: Handoff) -> str:
+def render(mapping: Handoff, header: str = "") -> bytes:
+    """Return *mapping* as block-style YAML below *header*, written by the YAML library in one piece."""
     body = _dumped(mapping, _dumper("CSafeDumper"))
     if _ESCAPED_BEYOND_BMP in body:
         # libyaml writes emoji as escapes; the slower dumper writes them as people typed them.
         body = _dumped(mapping, _dumper("SafeDumper"))
-    return body.removesuffix(_END)
+    return (header + body).encode()
 
 
 def _dumped(mapping: Handoff, dumper: Any) -> str:
@@ -182,5 +132,7 @@ def _style(text: str) -> str | None:
     if not text.isascii() and _RARE_BREAKS.search(text):
         # Only in double quotes do both dumpers write these so that they are read back.
         return '"'
+    if _NUMBER.fullmatch(text):
+        return "'"
     # A block of lines reads as it was meant; the emitter falls back to quotes where a block cannot hold it.
     return "|" if "\n" in text else None

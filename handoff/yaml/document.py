@@ -10,6 +10,8 @@ from flowd.system.times import as_utc_text, utc_now
 
 STATUSES = ("blocked", "completed", "in_progress")
 REQUIRED = ("goal", "status", "now")
+# The fields in the order of the specification's schema.
+SCHEMA = ("goal", "status", "now", "hypothesis", "outcome", "files", "branch", "timestamp", "session_id")
 DEFAULT_GOAL = "Working on project"
 DEFAULT_STATUS = "in_progress"
 
@@ -18,6 +20,8 @@ Handoff = dict[str, object]
 
 def validated(data: Mapping[str, object]) -> Handoff:
     """Return *data* as a valid, plain handoff with a UTC timestamp, or raise naming the field."""
+    if not isinstance(data, Mapping):
+        raise HandoffValidationError(f"A handoff is a mapping of fields, not a {type(data).__name__}")
     handoff = plain_mapping(data)
     for field in ("goal", "now"):
         _require_words(handoff, field)
@@ -40,6 +44,12 @@ def with_defaults(data: Mapping[str, object]) -> Handoff:
     fillings = {key: value for key, value in defaults.items() if is_absent(data.get(key))}
     missing = {key: value for key, value in fillings.items() if key not in data}
     return {**missing, **data, **fillings}
+
+
+def in_file_order(data: Mapping[str, object], present: Mapping[str, object] | None) -> Handoff:
+    """Return *data* with the keys of *present* in their order, then those of the schema, then the others."""
+    names = dict.fromkeys((*(present or ()), *SCHEMA, *data))
+    return {name: data[name] for name in names if name in data}
 
 
 def is_absent(value: object) -> bool:

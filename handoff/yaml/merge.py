@@ -4,9 +4,16 @@ import os
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from flowd.handoff.errors import BrokenHandoffError, warn
-from flowd.handoff.yaml.codec import render
-from flowd.handoff.yaml.document import Handoff, copied, is_same, plain_mapping, same_but_for_time
+from flowd.handoff.errors import BrokenHandoffError, HandoffValidationError, warn
+from flowd.handoff.yaml.codec import MAX_FILE_BYTES, render
+from flowd.handoff.yaml.document import (
+    Handoff,
+    copied,
+    in_file_order,
+    is_same,
+    plain_mapping,
+    same_but_for_time,
+)
 from flowd.handoff.yaml.storage import (
     HANDOFF,
     LOCK_WAIT_S,
@@ -71,13 +78,23 @@ def merge_into_file(
         if wanted is None:
             return Merged(present, written=False)
         wanted = news_cleaned(wanted, present.mapping, redact or _built_in_redact())
+        wanted = in_file_order(wanted, present.mapping)
         if not touch and not broken and same_but_for_time(present.mapping, wanted):
             return Merged(present, written=False)
+        data = _rendered(wanted, present.header)
         aside = set_aside(folder) if broken else None
-        rendered = render(wanted, present.header, present.entries)
-        signature = write_file(folder, rendered.data)
-        stored = Stored(wanted, present.header, signature, rendered.entries)
-        return Merged(stored, written=True, kept_aside=aside)
+        signature = write_file(folder, data)
+        return Merged(Stored(wanted, present.header, signature), written=True, kept_aside=aside)
+
+
+def _rendered(wanted: Handoff, header: str) -> bytes:
+    data = render(wanted, header)
+    if len(data) > MAX_FILE_BYTES:
+        raise HandoffValidationError(
+            f"The handoff would take {len(data)} bytes, more than the limit of {MAX_FILE_BYTES}",
+            hint="shorten its longest field or its list of files",
+        )
+    return data
 
 
 def _built_in_redact() -> Redact:

@@ -16,7 +16,7 @@ from flowd.handoff.errors import (
     UnsafeHandoffError,
     wrap_os_errors,
 )
-from flowd.handoff.yaml.codec import MAX_FILE_BYTES, Entries, parse
+from flowd.handoff.yaml.codec import MAX_FILE_BYTES, parse
 from flowd.handoff.yaml.document import Handoff
 from flowd.system.files import READ_FLAGS, UnreadableFileError, read_capped
 from flowd.workspace.project import FOLDER
@@ -144,7 +144,6 @@ class Stored(NamedTuple):
     mapping: Handoff | None
     header: str
     signature: Signature | None
-    entries: Entries | None = None
 
 
 NOTHING = Stored(None, "", None)

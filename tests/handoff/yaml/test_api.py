@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -171,6 +172,44 @@ def test_unknown_keys_order_and_leading_comments_survive(tmp_path: Path) -> None
     assert list(yaml.safe_load(text)) == ["zeta", "now", "status", "alpha", "goal", "timestamp"]
     handoff.update_handoff({"now": "c"}, tmp_path)
     assert path.read_text().count("# mine") == 1
+
+
+def test_a_new_file_has_its_fields_in_the_order_of_the_schema(tmp_path: Path) -> None:
+    given = {
+        "mine": 1,
+        "session_id": "s",
+        "files": [],
+        "now": "n",
+        "branch": "b",
+        "status": "blocked",
+        "goal": "g",
+    }
+    path = handoff.save_handoff(given, tmp_path)
+    in_order = ["goal", "status", "now", "files", "branch", "timestamp", "session_id", "mine"]
+    assert list(yaml.safe_load(path.read_text())) == in_order
+    handoff.update_handoff({"yours": 2, "outcome": "o"}, tmp_path)
+    assert list(yaml.safe_load(path.read_text())) == [*in_order, "outcome", "yours"]
+
+
+@pytest.mark.parametrize(
+    "change", [{"now": "x" * 300_000}, {"files": [f"src/{n}/module.py" for n in range(15_000)]}]
+)
+def test_more_than_a_reader_takes_is_refused_and_the_file_stays(
+    tmp_path: Path, change: dict[str, object]
+) -> None:
+    path = handoff.save_handoff(VALID, tmp_path)
+    before = path.read_bytes()
+    with pytest.raises(handoff.HandoffValidationError, match="more than the limit of"):
+        handoff.update_handoff(change, tmp_path)
+    with pytest.raises(ValueError, match="more than the limit of"):
+        handoff.save_handoff({**VALID, **change}, tmp_path)
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("data", [None, [], "goal"])
+def test_what_is_no_mapping_is_refused(tmp_path: Path, data: Any) -> None:
+    with pytest.raises(ValueError, match="A handoff is a mapping"):
+        handoff.save_handoff(data, tmp_path)
 
 
 def test_comments_after_a_document_marker_survive(tmp_path: Path) -> None:

@@ -200,7 +200,7 @@ VALUES = st.recursive(
 def test_whatever_is_rendered_is_parsed_back_the_same(mapping: Handoff) -> None:
     mapping.pop("timestamp", None)
     header = "# kept\n"
-    text = parse(render(mapping, header).data)
+    text = parse(render(mapping, header))
     assert text.header == header
     assert text.mapping == mapping
 
@@ -211,5 +211,5 @@ def test_any_text_of_a_transcript_can_be_saved(words: str, odd: str) -> None:
     from flowd.handoff.yaml.document import validated
 
     saved = validated({"goal": "g", "status": "blocked", "now": "n", "x": words + odd})
-    parsed = parse(render(saved).data).mapping
+    parsed = parse(render(saved)).mapping
     assert parsed == saved
