@@ -1,5 +1,6 @@
 """Files: read what a stranger may have put there, and write so that a crash leaves the old or the new."""
 
+import errno
 import os
 import stat
 from collections.abc import Iterator
@@ -9,6 +10,8 @@ from flowd.system.errors import FlowdError
 
 # O_NONBLOCK: opening a FIFO for reading would otherwise wait for a writer that never comes.
 READ_FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
+_PRIVATE = 0o600
+_NO_LINKS = frozenset({errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK})
 _NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -53,7 +56,7 @@ def atomic_write(
     path: str | os.PathLike[str],
     data: bytes | str,
     *,
-    mode: int = 0o600,
+    mode: int = _PRIVATE,
     keep_mode: bool = False,
     exclusive: bool = False,
     modified_ns: int | None = None,
@@ -69,7 +72,7 @@ def atomic_write(
         mode = _mode_of(path, mode, dir_fd)
     with temporary_file(path, data, mode=mode, modified_ns=modified_ns, dir_fd=dir_fd) as temporary:
         if exclusive:
-            os.link(temporary, path, src_dir_fd=dir_fd, dst_dir_fd=dir_fd, follow_symlinks=False)
+            move_without_replacing(temporary, path, dir_fd=dir_fd)
         else:
             os.rename(temporary, path, src_dir_fd=dir_fd, dst_dir_fd=dir_fd)
     _sync_directory(path, dir_fd)
@@ -80,19 +83,20 @@ def temporary_file(
     beside: str | os.PathLike[str],
     data: bytes | str,
     *,
-    mode: int = 0o600,
+    mode: int = _PRIVATE,
     modified_ns: int | None = None,
     dir_fd: int | None = None,
 ) -> Iterator[str]:
     """Yield the name of a synced file holding *data* in the directory of *beside*; remove it if it stays."""
     directory, name = os.path.split(os.fspath(beside))
     temporary = os.path.join(directory, f".{name}.{os.getpid()}-{os.urandom(6).hex()}.tmp")
-    descriptor = os.open(temporary, _NEW_FILE, 0o600, dir_fd=dir_fd)
+    descriptor = os.open(temporary, _NEW_FILE, _PRIVATE, dir_fd=dir_fd)
     try:
         with os.fdopen(descriptor, "wb") as file:
             file.write(data.encode("utf-8", "replace") if isinstance(data, str) else data)
             file.flush()
-            os.fchmod(file.fileno(), mode)
+            if mode != _PRIVATE:
+                os.fchmod(file.fileno(), mode)
             if modified_ns is not None:
                 os.utime(file.fileno(), ns=(modified_ns, modified_ns))
             os.fsync(file.fileno())
@@ -100,6 +104,30 @@ def temporary_file(
     finally:
         with suppress(FileNotFoundError):
             os.unlink(temporary, dir_fd=dir_fd)
+
+
+def move_without_replacing(
+    source: str | os.PathLike[str], target: str | os.PathLike[str], *, dir_fd: int | None = None
+) -> None:
+    """Rename a file, its time kept; raise FileExistsError if *target* exists."""
+    try:
+        os.link(source, target, src_dir_fd=dir_fd, dst_dir_fd=dir_fd, follow_symlinks=False)
+    except OSError as error:
+        if error.errno not in _NO_LINKS:
+            raise
+        if _exists(target, dir_fd):
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), os.fspath(target)) from error
+        os.rename(source, target, src_dir_fd=dir_fd, dst_dir_fd=dir_fd)
+    else:
+        os.unlink(source, dir_fd=dir_fd)
+
+
+def _exists(path: str | os.PathLike[str], dir_fd: int | None) -> bool:
+    try:
+        os.stat(path, dir_fd=dir_fd, follow_symlinks=False)
+    except FileNotFoundError:
+        return False
+    return True
 
 
 def _mode_of(path: str | os.PathLike[str], otherwise: int, dir_fd: int | None) -> int:

@@ -3,11 +3,11 @@
 import fcntl
 import time
 
-_POLL_S = 0.005
+_POLL_S = 0.002
 
 
 def wait_for_lock(descriptor: int, timeout_s: float, *, poll_s: float = _POLL_S) -> bool:
-    """Lock the open file exclusively; return False if someone else still holds it after *timeout_s*."""
+    """Lock the open file exclusively; return False if another process holds it longer than *timeout_s*."""
     deadline = time.monotonic() + timeout_s
     while True:
         try:

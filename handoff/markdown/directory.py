@@ -1,18 +1,17 @@
 """The files of a handoff directory: found by time alone, added without replacing, replaced whole."""
 
-import errno
 import hashlib
 import itertools
 import os
 import re
 import stat
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
 from flowd.config.paths import claude_config_dir, make_private_dir
 from flowd.handoff.errors import HandoffError, wrap_os_errors
+from flowd.system.files import atomic_write
 
 # What file systems take as one name; some (encrypted ones) take less and say so themselves.
 MAX_NAME_BYTES = 255
@@ -56,10 +55,6 @@ def is_v1_name(name: str) -> bool:
 
 
 SUFFIX = ".md"
-# A temporary name must neither be listed by `ls` nor match `*.md`.
-_TEMPORARY = ".flowd-{}.tmp"
-_NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-_NO_LINKS = frozenset({errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK})
 
 
 class HandoffFile(NamedTuple):
@@ -111,57 +106,26 @@ def directories_of(handoffs: str, *places: str) -> list[str]:
 
 def add_file(directory: str, stem: str, text: str) -> str:
     """Write *text* to a new file named after *stem* and return its path; no other file is touched."""
-    with wrap_os_errors("writing a handoff in", directory), _temporary(directory, text) as temporary:
+    with wrap_os_errors("writing a handoff in", directory):
+        make_private_dir(Path(directory))
         for number in itertools.count(1):
             path = os.path.join(directory, f"{stem}{f'-{number}' if number > 1 else ''}{SUFFIX}")
             with suppress(FileExistsError):
-                move_without_replacing(temporary, path)
+                atomic_write(path, text, exclusive=True)
                 return path
     raise AssertionError  # the count has no end
 
 
 def replace_file(path: str, text: str, modified_ns: int | None = None) -> None:
     """Replace the file at *path* by *text* at once, dated *modified_ns* if given."""
-    with wrap_os_errors("writing", path), _temporary(os.path.dirname(path), text) as temporary:
-        if modified_ns is not None:
-            os.utime(temporary, ns=(modified_ns, modified_ns))
-        os.rename(temporary, path)  # noqa: PTH104 strings are wanted
-
-
-def move_without_replacing(source: str, target: str) -> None:
-    """Move a file, its time kept; raise FileExistsError when *target* is there already."""
-    try:
-        os.link(source, target, follow_symlinks=False)
-    except OSError as error:
-        if error.errno not in _NO_LINKS:
-            raise
-        if os.path.lexists(target):
-            raise FileExistsError(target) from error
-        os.rename(source, target)  # noqa: PTH104 strings are wanted
-    else:
-        os.unlink(source)  # noqa: PTH108 a string is given
+    with wrap_os_errors("writing", path):
+        make_private_dir(Path(path).parent)
+        atomic_write(path, text, modified_ns=modified_ns)
 
 
 def text_digest(data: bytes) -> str:
     """Return what tells one content from another."""
     return hashlib.blake2b(data, digest_size=12).hexdigest()
-
-
-@contextmanager
-def _temporary(directory: str, text: str) -> Iterator[str]:
-    """Yield a file beside the others that holds *text*, safe on disk; what is left of it goes."""
-    make_private_dir(Path(directory))
-    temporary = os.path.join(directory, _TEMPORARY.format(os.urandom(6).hex()))
-    descriptor = os.open(temporary, _NEW_FILE, 0o600)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(text.encode("utf-8", "replace"))
-            file.flush()
-            os.fsync(file.fileno())
-        yield temporary
-    finally:
-        with suppress(FileNotFoundError):
-            os.unlink(temporary)  # noqa: PTH108 a string is given
 
 
 HANDOFFS = "handoffs"

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from flowd.handoff.errors import wrap_os_errors
-from flowd.handoff.markdown.directory import encode_path, is_v1_name, move_without_replacing
+from flowd.handoff.markdown.directory import encode_path, is_v1_name
+from flowd.system.files import move_without_replacing
 
 
 class Move(NamedTuple):

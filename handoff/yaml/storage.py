@@ -1,11 +1,8 @@
 """handoff.yaml on disk: read without trust, replaced whole, never lost when broken."""
 
 import errno
-import fcntl
-import itertools
 import os
 import stat
-import time
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,14 +15,14 @@ from flowd.handoff.errors import (
 )
 from flowd.handoff.yaml.codec import MAX_FILE_BYTES, parse
 from flowd.handoff.yaml.document import Handoff
-from flowd.system.files import READ_FLAGS, UnreadableFileError, read_capped
+from flowd.system.files import READ_FLAGS, UnreadableFileError, read_capped, temporary_file
+from flowd.system.locks import wait_for_lock
 from flowd.workspace.project import FOLDER
 
 HANDOFF = "handoff.yaml"
 LOCK = ".lock"
 LOCK_WAIT_S = 5.0
 _OPEN_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
-_LOCK_POLL_S = 0.002
 # NFS locks only files opened for writing, and a folder cannot be.
 _CANNOT_LOCK_FOLDERS = frozenset({errno.EBADF, errno.EINVAL, errno.ENOLCK, errno.EOPNOTSUPP})
 
@@ -54,26 +51,19 @@ class Folder:
 
     def lock(self, wait_s: float = LOCK_WAIT_S) -> None:
         """Hold the folder against every other process and thread until ``close``."""
-        deadline = time.monotonic() + wait_s
-        while not self._try_lock():
-            if time.monotonic() >= deadline:
-                raise HandoffBusyError(
-                    f"{self.path} is locked by another process for more than {wait_s:g} s",
-                    hint="see who holds it with: fuser -v " + self.path,
-                )
-            time.sleep(_LOCK_POLL_S)
-
-    def _try_lock(self) -> bool:
         try:
-            fcntl.flock(self._lockable(), fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
+            is_ours = wait_for_lock(self._lockable(), wait_s)
         except OSError as error:
-            if self._lock_file is None and error.errno in _CANNOT_LOCK_FOLDERS:
-                self._lock_file = self._open_lock_file()
-                return False
-            raise HandoffDiskError(f"Failed locking {self.path}: {error.strerror}") from error
-        return True
+            if self._lock_file is not None or error.errno not in _CANNOT_LOCK_FOLDERS:
+                raise HandoffDiskError(f"Failed locking {self.path}: {error.strerror}") from error
+            self._lock_file = self._open_lock_file()
+            return self.lock(wait_s)
+        if not is_ours:
+            raise HandoffBusyError(
+                f"{self.path} is locked by another process for more than {wait_s:g} s",
+                hint="see who holds it with: fuser -v " + self.path,
+            )
+        return None
 
     def _lockable(self) -> int:
         # The folder itself is the lock: no extra file appears in a repository that tracks its folder.
@@ -126,8 +116,6 @@ def _make(path: str) -> None:
 MAX_BROKEN_KEPT = 5
 _TEMP_PREFIX = f".{HANDOFF}."
 _TEMP_SUFFIX = ".tmp"
-_NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-_serial = itertools.count()
 
 
 class Signature(NamedTuple):
@@ -181,15 +169,12 @@ def _read(descriptor: int) -> bytes:
 
 def write_file(folder: Folder, data: bytes) -> Signature:
     """Replace the handoff in *folder* by *data*, durably and at once; a failure leaves the old one."""
-    temporary = f"{_TEMP_PREFIX}{os.getpid()}-{next(_serial)}-{os.urandom(4).hex()}{_TEMP_SUFFIX}"
     with wrap_os_errors("writing", os.path.join(folder.path, HANDOFF)):
         goal = target(folder)
-        try:
-            signature = _write_new(temporary, data, folder.descriptor)
+        # The directory is not synced: core.db has the content, and this write is what the person waits for.
+        with temporary_file(HANDOFF, data, dir_fd=folder.descriptor) as temporary:
+            signature = _signature(os.stat(temporary, dir_fd=folder.descriptor))
             os.rename(temporary, goal, src_dir_fd=folder.descriptor, dst_dir_fd=folder.descriptor)
-        except BaseException:
-            _remove(temporary, folder.descriptor)
-            raise
     return signature
 
 
@@ -229,18 +214,6 @@ def target(folder: Folder) -> str:
     except FileNotFoundError:
         return HANDOFF
     return inside(os.path.join(folder.path, HANDOFF), folder.root) if is_link else HANDOFF
-
-
-def _write_new(name: str, data: bytes, dir_fd: int) -> Signature:
-    descriptor = os.open(name, _NEW_FILE, 0o600, dir_fd=dir_fd)
-    try:
-        rest = memoryview(data)
-        while rest:
-            rest = rest[os.write(descriptor, rest) :]
-        os.fsync(descriptor)
-        return _signature(os.fstat(descriptor))
-    finally:
-        os.close(descriptor)
 
 
 def _free_name(dir_fd: int) -> str:

@@ -73,7 +73,7 @@ def test_a_file_system_that_locks_only_files_is_served(
             raise OSError(errno.EBADF, "Bad file descriptor")
         flock(descriptor, operation)
 
-    monkeypatch.setattr("flowd.handoff.yaml.storage.fcntl.flock", as_nfs_does)
+    monkeypatch.setattr("flowd.system.locks.fcntl.flock", as_nfs_does)
     with Folder(tmp_path) as holder:
         holder.lock()
         with pytest.raises(HandoffBusyError):
