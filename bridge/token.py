@@ -3,10 +3,12 @@
 import os
 import secrets
 import stat
+from contextlib import suppress
 from pathlib import Path
 
 from flowd.config.paths import make_private_dir
 from flowd.system.errors import FlowdError
+from flowd.system.files import atomic_write
 
 TOKEN_BYTES = 32
 MAX_FILE_CHARACTERS = 1024
@@ -27,19 +29,9 @@ def load_token(state_dir: Path) -> str:
 
 
 def _make(path: Path) -> None:
-    # Linked into place whole: of two servers that start at once, both end with the same token.
-    draft = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
-    file = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    try:
-        with os.fdopen(file, "w") as stream:
-            stream.write(secrets.token_urlsafe(TOKEN_BYTES) + "\n")
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.link(draft, path)
-    except FileExistsError:
-        return
-    finally:
-        draft.unlink()
+    # Of two servers that start at once, both end with the same token.
+    with suppress(FileExistsError):
+        atomic_write(path, secrets.token_urlsafe(TOKEN_BYTES) + "\n", exclusive=True)
 
 
 def _read(path: Path) -> str:

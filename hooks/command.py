@@ -10,6 +10,7 @@ from typing import Any
 
 import flowd
 from flowd.config.paths import Paths, make_private_dir
+from flowd.system.files import atomic_write
 
 # The hook keeps its own budget; these, in seconds, only stop a machine in trouble from waiting for ever.
 TIMEOUTS_S = {
@@ -69,10 +70,7 @@ def write_launcher(paths: Paths) -> None:
     if file.exists() and file.read_text(encoding="utf-8") == text:
         return
     make_private_dir(paths.state_dir)
-    temporary = file.with_name(f".{LAUNCHER}.{os.getpid()}")
-    temporary.touch(mode=0o600)
-    temporary.write_text(text, encoding="utf-8")
-    temporary.replace(file)
+    atomic_write(file, text)
 
 
 def _call(paths: Paths) -> str:

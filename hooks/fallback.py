@@ -14,6 +14,7 @@ from flowd.actions.daemon_client import poke_daemon
 from flowd.config.paths import resolve_paths
 from flowd.config.settings import load_settings
 from flowd.system.errors import FlowdError
+from flowd.system.files import atomic_write
 from flowd.workspace.project import FOLDER, resolve_project
 
 DEADLINE_S = 20
@@ -87,12 +88,8 @@ def _mask(file: Path, hook: dict[str, Any]) -> None:
     from flowd.redaction.redactor import redact
 
     masked = redact_data(hook, redact)
-    if masked != hook:
-        temporary = file.with_suffix(".tmp")
-        temporary.write_bytes(msgspec.json.encode(masked))
-        if file.exists():
-            temporary.replace(file)
-        temporary.unlink(missing_ok=True)
+    if masked != hook and file.exists():
+        atomic_write(file, msgspec.json.encode(masked))
 
 
 def _keep_newest(spool: Path) -> None:

@@ -13,7 +13,7 @@ from flowd.system.errors import FlowdError
 
 
 def scrubbed_environment() -> dict[str, str]:
-    """Return this process's environment without what belongs to a Claude session."""
+    """Return this process's environment without the variables of a Claude session."""
     kept = ("CLAUDE_CONFIG_DIR",)
     return {
         name: value for name, value in os.environ.items() if not name.startswith("CLAUDE") or name in kept
@@ -24,7 +24,7 @@ OUTPUT_BYTES = 64_000_000
 
 
 class ProcessResult(NamedTuple):
-    """How a program ended, and what it said on either stream."""
+    """The exit code of a program and its output."""
 
     code: int
     stdout: str
@@ -41,10 +41,13 @@ _no_more = threading.Event()
 
 
 def run_program(
-    command: Sequence[str], *, cwd: str, env: Mapping[str, str], timeout_s: float
+    command: Sequence[str], *, cwd: str, env: Mapping[str, str], timeout_s: float, errors: str = "replace"
 ) -> ProcessResult:
-    """Return how *command* ended; raise OverdueError past the deadline, OSError if it cannot start."""
-    # Files, not pipes: whoever the program leaves behind may keep them open without anybody waiting.
+    """Run *command* to its end; raise DeadlineExceededError past *timeout_s*, OSError if it cannot start.
+
+    *errors* is how output that is not UTF-8 is decoded, as for ``bytes.decode``.
+    """
+    # Files, not pipes: a grandchild that keeps its output open must not make the caller wait.
     with tempfile.TemporaryFile() as stdout, tempfile.TemporaryFile() as stderr:
         process = _start(command, cwd=cwd, env=env, stdout=stdout.fileno(), stderr=stderr.fileno())
         try:
@@ -53,16 +56,16 @@ def run_program(
             raise DeadlineExceededError(f"{command[0]} did not end within {timeout_s:g} s") from error
         finally:
             _end(process)
-        return ProcessResult(code, _said(stdout.fileno()), _said(stderr.fileno()))
+        return ProcessResult(code, _read(stdout.fileno(), errors), _read(stderr.fileno(), errors))
 
 
 def running_programs() -> int:
-    """Return how many run right now."""
+    """Return how many programs are running."""
     return len(_groups)
 
 
 def end_programs() -> None:
-    """Kill whatever runs and start nothing any more: the process is about to end."""
+    """Kill every running program and refuse to start more: this process is about to end."""
     _no_more.set()
     with _guard:
         for group in _groups:
@@ -100,11 +103,11 @@ def _kill_group(group: int) -> None:
         os.killpg(group, signal.SIGKILL)
 
 
-def _said(descriptor: int) -> str:
+def _read(descriptor: int, errors: str) -> str:
     os.lseek(descriptor, 0, os.SEEK_SET)
     pieces = []
     left = OUTPUT_BYTES
     while left and (piece := os.read(descriptor, min(left, 1 << 20))):
         pieces.append(piece)
         left -= len(piece)
-    return b"".join(pieces).decode(errors="replace")
+    return b"".join(pieces).decode(errors=errors)

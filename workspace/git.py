@@ -2,12 +2,11 @@
 
 # ruff: noqa: PTH100, PTH112 - os.path answers False where Path raises, as for a folder that may not be entered
 import os
-import signal
-import subprocess
 from pathlib import Path
 from typing import NamedTuple
 
 from flowd.system.files import read_line
+from flowd.system.processes import DeadlineExceededError, run_program
 
 _BRANCHES = "refs/heads/"
 # Repositories in the reftable format keep this fixed text in HEAD; the branch stands elsewhere.
@@ -141,30 +140,17 @@ def uncommitted_files(root: str) -> list[str]:
     top = next((place for place in (here, *here.parents) if git_place(str(place))), None)
     if top is None:
         return []
-    names = [os.fsdecode(entry[3:]) for entry in _status(root).split(b"\0") if len(entry) > 3]
+    names = [entry[3:] for entry in _status(root).split("\0") if len(entry) > 3]
     # git names them from the top of the repository, which the project may lie below.
     inside = [os.path.relpath(top / name, root) + "/" * name.endswith("/") for name in names]
     return [name for name in inside if name.isprintable()][:MAX_FILES]
 
 
-def _status(root: str) -> bytes:
-    """Return what git prints, or nothing when there is no git, it fails, or it takes too long."""
+def _status(root: str) -> str:
+    """Return the output of ``git status``, empty if there is no git, it fails, or it takes too long."""
+    env = {**os.environ, "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0"}
     try:
-        process = subprocess.Popen(
-            STATUS,
-            cwd=root,
-            env={**os.environ, "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0"},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        )
-    except OSError:
-        return b""
-    try:
-        said, _ = process.communicate(timeout=DEADLINE_S)
-    except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.communicate()
-        return b""
-    return said if process.returncode == 0 else b""
+        result = run_program(STATUS, cwd=root, env=env, timeout_s=DEADLINE_S, errors="surrogateescape")
+    except (OSError, DeadlineExceededError):
+        return ""
+    return result.stdout if result.code == 0 else ""

@@ -1,12 +1,11 @@
 """Documents that a person names on the command line: read whole, replaced whole."""
 
 import itertools
-import os
 import shutil
-import tempfile
 from pathlib import Path
 
 from flowd.system.errors import FlowdError
+from flowd.system.files import atomic_write
 
 LARGEST = 10_000_000
 
@@ -28,14 +27,7 @@ def replace_document(file: Path, text: str) -> Path | None:
     try:
         file = file.resolve()
         backup = _backed_up(file) if file.exists() else None
-        descriptor, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
-        with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as new:
-            new.write(text)
-            new.flush()
-            os.fsync(new.fileno())
-        if backup is not None:
-            shutil.copymode(backup, name)
-        Path(name).replace(file)
+        atomic_write(file, text, keep_mode=True)
     except OSError as error:
         raise FlowdError(
             f"cannot write {file}: {error.strerror}", hint="check its directory's mode"

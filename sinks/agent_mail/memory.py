@@ -1,13 +1,11 @@
 """Who flowd is at an Agent Mail server, and what it has sent: a private file of its own."""
 
-import os
-import tempfile
-from contextlib import suppress
 from pathlib import Path
 
 import msgspec
 
 from flowd.config.paths import make_private_dir, resolve_paths
+from flowd.system.files import atomic_write
 
 SENT_REMEMBERED = 500
 
@@ -58,14 +56,4 @@ class MailMemory:
 
     def _write(self, kept: _MailState) -> None:
         make_private_dir(self._file.parent)
-        descriptor, temporary = tempfile.mkstemp(prefix=".agent_mail.", dir=self._file.parent)  # made 0600
-        try:
-            with os.fdopen(descriptor, "wb") as file:
-                file.write(msgspec.json.encode(kept))
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(temporary, self._file)  # noqa: PTH105 a name, not a Path
-        except BaseException:
-            with suppress(FileNotFoundError):
-                os.unlink(temporary)  # noqa: PTH108 same
-            raise
+        atomic_write(self._file, msgspec.json.encode(kept))

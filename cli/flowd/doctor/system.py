@@ -60,7 +60,7 @@ def _program(check: str, words: tuple[str, ...], level_without: Level, fix: str)
     if place is None:
         return CheckResult(check, level_without, f"{check} is not on PATH", fix)
     run = run_quietly(*words)
-    if run.returncode != 0:
+    if run.code != 0:
         return CheckResult(check, "warning", f"{place} does not run: {' '.join(run.stderr.split())}", fix)
     return CheckResult(check, "ok", f"{next(iter(run.stdout.splitlines()), '')} ({place})")
 

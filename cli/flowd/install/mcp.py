@@ -5,10 +5,7 @@ import json
 import os
 import shlex
 import shutil
-import signal
-import subprocess
 import sys
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +13,9 @@ from flowd.cli.flowd.install.program import CARRIED
 from flowd.cli.flowd.mcp import need_mcp
 from flowd.config.paths import Paths
 from flowd.system.errors import FlowdError
+from flowd.system.files import atomic_write
+from flowd.system.processes import run_program, scrubbed_environment
+from flowd.system.text import one_line
 
 DEADLINE_S = 60
 
@@ -27,34 +27,13 @@ def has_claude() -> bool:
 
 def run_claude(*words: str) -> None:
     """Run ``claude`` with *words* in a process group of its own, or raise with what it said."""
-    process = subprocess.Popen(
-        ["claude", *words],
-        env=_environment(),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        start_new_session=True,
-    )
-    try:
-        said, _ = process.communicate(timeout=DEADLINE_S)
-    except BaseException as error:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.communicate()
-        if isinstance(error, subprocess.TimeoutExpired):
-            raise FlowdError(f"claude {words[0]} did not end within {DEADLINE_S} s") from error
-        raise
-    if process.returncode != 0:
-        raise FlowdError(f"claude {' '.join(words[:2])} failed: {' '.join(said.split())[:300]}")
-
-
-def _environment() -> dict[str, str]:
     # Run from inside a session, its variables (one of them a secret) are not this command's business.
-    return {
-        name: value
-        for name, value in os.environ.items()
-        if name == "CLAUDE_CONFIG_DIR" or not name.startswith("CLAUDE")
-    }
+    result = run_program(
+        ["claude", *words], cwd=str(Path.cwd()), env=scrubbed_environment(), timeout_s=DEADLINE_S
+    )
+    if result.code != 0:
+        said = one_line(result.stdout + result.stderr)[:300]
+        raise FlowdError(f"claude {' '.join(words[:2])} failed: {said}")
 
 
 _REMEDY = "mend it first; flowd changed nothing"
@@ -89,25 +68,9 @@ def set_entry(path: Path, name: str, entry: dict[str, Any] | None) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     if path.exists():
         shutil.copy2(path, path.with_name(f"{path.name}.before-flowd"))
-    _replace(path, json.dumps(config, indent=2, ensure_ascii=False) + "\n")
-
-
-def _replace(path: Path, text: str) -> None:
     # Through a link, the file it leads to is replaced, not the link.
-    target = Path(os.path.realpath(path))
-    descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    draft = Path(name)
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        if target.exists():
-            shutil.copymode(target, draft)
-        draft.replace(target)
-    except BaseException:
-        draft.unlink()
-        raise
+    text = json.dumps(config, indent=2, ensure_ascii=False) + "\n"
+    atomic_write(os.path.realpath(path), text, keep_mode=True)
 
 
 NAME = "flowd"

@@ -1,7 +1,6 @@
 """The part of ``flowd install`` that hands flowd to the service manager, and takes it back."""
 
 import argparse
-import os
 import sys
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from flowd.cli.flowd.service import stop, wait_until_answering
 from flowd.config.live import LiveSettings
 from flowd.config.paths import Paths, make_private_dir
 from flowd.system.errors import FlowdError
+from flowd.system.files import atomic_write
 
 
 def add_options(_: argparse.ArgumentParser) -> None:
@@ -88,12 +88,9 @@ def _write(manager: Manager, paths: Paths, *, dry_run: bool) -> bool:
 
 
 def _replace(file: Path, text: str) -> None:
-    temporary = file.with_name(f".{file.name}.{os.getpid()}")
     try:
-        temporary.write_text(text, encoding="utf-8")
-        temporary.replace(file)
+        atomic_write(file, text, mode=0o644)
     except OSError as error:
-        temporary.unlink(missing_ok=True)
         raise FlowdError(f"{file} cannot be written: {error.strerror}") from error
 
 

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from flowd.config.paths import make_private_dir
 from flowd.system.errors import FlowdError
+from flowd.system.files import temporary_file
 
 BACKUPS_KEPT = 5
 
@@ -55,22 +56,12 @@ class SettingsFile:
             self._target.unlink(missing_ok=True)
             return
         make_private_dir(self._target.parent)
-        draft = self._target.with_name(f".{self._target.name}.flowd-{os.getpid()}")
-        try:
-            self._draft(draft, after)
+        with temporary_file(self._target, after, mode=self._mode()) as draft:
             self._refuse_if_changed(before)
-            draft.replace(self._target)
-        finally:
-            draft.unlink(missing_ok=True)
+            os.rename(draft, self._target)  # noqa: PTH104 a name, not a Path
 
-    def _draft(self, draft: Path, text: str) -> None:
-        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-        with os.fdopen(descriptor, "wb") as file:
-            if self._target.exists():
-                os.fchmod(descriptor, stat.S_IMODE(self._target.stat().st_mode))
-            file.write(text.encode("utf-8"))
-            file.flush()
-            os.fsync(descriptor)
+    def _mode(self) -> int:
+        return stat.S_IMODE(self._target.stat().st_mode) if self._target.exists() else 0o600
 
     def _refuse_if_changed(self, before: str) -> None:
         if self.read() != before:

@@ -3,12 +3,12 @@
 import os
 import plistlib
 import re
-import subprocess
 from importlib import resources
 from pathlib import Path
 
 from flowd.cli.flowd.install.program import Program
 from flowd.cli.flowd.manager.manager import Command, run_quietly
+from flowd.system.processes import ProcessResult
 
 LABEL = "dev.flowd"
 # launchd holds a label for seconds after its bootout; a bootstrap meanwhile fails with "5: Input/output".
@@ -44,11 +44,11 @@ class Launchd:
 
     def reachable(self) -> bool:
         """Say whether this user has a graphical session, which agents live in."""
-        return run_quietly("launchctl", "print", _domain()).returncode == 0
+        return run_quietly("launchctl", "print", _domain()).code == 0
 
     def enabled(self) -> bool:
         """Say whether the agent is loaded."""
-        return self._printed().returncode == 0
+        return self._printed().code == 0
 
     def owned_pid(self) -> int:
         """Return the agent's process."""
@@ -81,7 +81,7 @@ class Launchd:
         return Command(("launchctl", "bootstrap", _domain(), str(self.unit_file)), SETTLING_S)
 
     @staticmethod
-    def _printed() -> "subprocess.CompletedProcess[str]":
+    def _printed() -> ProcessResult:
         return run_quietly("launchctl", "print", f"{_domain()}/{LABEL}")
 
 

@@ -1,6 +1,6 @@
 """The service managers that can start flowd at login: one interface, chosen by platform."""
 
-import subprocess
+import os
 import sys
 import time
 from pathlib import Path
@@ -10,6 +10,8 @@ from flowd.actions.daemon_client import Holder
 from flowd.cli.flowd.install.program import Program, is_told_in, this_program
 from flowd.config.paths import Paths
 from flowd.system.errors import FlowdError
+from flowd.system.processes import DeadlineExceededError, ProcessResult, run_program
+from flowd.system.text import one_line
 
 COMMAND_DEADLINE_S = 60
 LOOK_S = 0.2
@@ -114,28 +116,21 @@ def run_all(commands: list[Command]) -> None:
         run_or_raise(command)
 
 
-def run_quietly(*words: str) -> "subprocess.CompletedProcess[str]":
+def run_quietly(*words: str) -> ProcessResult:
     """Run a program to its end; one that is missing or hangs counts as failed."""
     try:
-        return subprocess.run(
-            words,
-            capture_output=True,
-            text=True,
-            timeout=COMMAND_DEADLINE_S,
-            check=False,
-            start_new_session=True,
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        return subprocess.CompletedProcess(words, 127, "", str(error))
+        return run_program(words, cwd="/", env=os.environ, timeout_s=COMMAND_DEADLINE_S)
+    except (OSError, DeadlineExceededError) as error:
+        return ProcessResult(127, "", str(error))
 
 
 def run_or_raise(command: Command) -> None:
     """Run *command*; raise with what it said when it goes on failing."""
     deadline = time.monotonic() + command.patience_s
     run = run_quietly(*command.words)
-    while run.returncode != 0 and time.monotonic() < deadline:
+    while run.code != 0 and time.monotonic() < deadline:
         time.sleep(LOOK_S)
         run = run_quietly(*command.words)
-    if run.returncode != 0:
-        said = " ".join((run.stderr or run.stdout).split()) or f"exit code {run.returncode}"
+    if run.code != 0:
+        said = one_line(run.stderr or run.stdout) or f"exit code {run.code}"
         raise FlowdError(f"`{command}` failed: {said}", hint="`flowd doctor` checks the rest")

@@ -42,7 +42,7 @@ class Systemd:
 
     def reachable(self) -> bool:
         """Say whether a user manager answers."""
-        return run_quietly(*SYSTEMCTL, "show", "--property=Version").returncode == 0
+        return run_quietly(*SYSTEMCTL, "show", "--property=Version").code == 0
 
     def enabled(self) -> bool:
         """Say whether the unit is wanted at login."""
