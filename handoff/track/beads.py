@@ -5,9 +5,8 @@ from typing import NamedTuple
 
 import msgspec
 
-from flowd.handoff.errors import HandoffError
 from flowd.handoff.track.metadata import HistoryEntry
-from flowd.handoff.track.tracks import CONDUCTOR, choose_track
+from flowd.handoff.track.tracks import CONDUCTOR, read_chosen_track
 from flowd.system.files import READ_FLAGS, UnreadableFileError, read_capped, read_whole
 from flowd.system.times import to_seconds
 
@@ -24,6 +23,7 @@ class TrackBeads(NamedTuple):
     tasks_completed: int = 0
     tasks_total: int = 0
     phase: str = ""
+    last_handoff: str = ""
 
 
 class _TrackBeadsFile(msgspec.Struct, frozen=True):
@@ -32,12 +32,8 @@ class _TrackBeadsFile(msgspec.Struct, frozen=True):
 
 def track_beads(project: str, bound: str = "") -> TrackBeads | None:
     """Return what the track *bound* to the session says, else the latest active one; None without one."""
-    track = choose_track(project, bound)
-    if track.is_general:
-        return None
-    try:
-        metadata = track.metadata()
-    except HandoffError:
+    track, metadata = read_chosen_track(project, bound)
+    if metadata is None:
         return None
     plan = track.plan()
     history = metadata.handoff.history
@@ -49,6 +45,7 @@ def track_beads(project: str, bound: str = "") -> TrackBeads | None:
         tasks_completed=plan.done,
         tasks_total=plan.total,
         phase=plan.current.title if plan.current else "",
+        last_handoff=metadata.handoff.last_handoff or "",
     )
 
 

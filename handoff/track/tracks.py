@@ -165,23 +165,36 @@ def named_track(project: str, name: str) -> Track | None:
     return next((track for track in tracks_of(project) if track.name == name), None)
 
 
+class ChosenTrack(NamedTuple):
+    """A track with its metadata; None for the general place and where metadata.json cannot be read."""
+
+    track: Track
+    metadata: Metadata | None
+
+
 def choose_track(project: str, bound: str = "") -> Track:
     """Return the track *bound* to the session, else the latest active one, else the general place."""
+    return read_chosen_track(project, bound).track
+
+
+def read_chosen_track(project: str, bound: str = "") -> ChosenTrack:
+    """Return the track of ``choose_track`` and its metadata; each metadata.json is parsed once at most."""
     tracks = tracks_of(project)
     for track in tracks:
         if bound and track.name == bound:
-            return track
+            return ChosenTrack(track, _metadata_of(track))
     for track in tracks:
-        if _is_active(track):
-            return track
-    return Track(project, GENERAL)
+        metadata = _metadata_of(track)
+        if metadata is not None and metadata.status in ACTIVE:
+            return ChosenTrack(track, metadata)
+    return ChosenTrack(Track(project, GENERAL), None)
 
 
-def _is_active(track: Track) -> bool:
+def _metadata_of(track: Track) -> Metadata | None:
     try:
-        return track.metadata().status in ACTIVE
+        return track.metadata()
     except HandoffError:
-        return False
+        return None
 
 
 def _names(directory: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""bd, run once for one errand: with an issue named, a deadline, and nothing of a session around it."""
+"""Run bd, the command line of Beads: one command at a time, with a deadline and a clean environment."""
 
 import errno
 import os
@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 import msgspec
 
 from flowd.config.settings import BeadsSettings
-from flowd.sinks.beads.place import BeadsPlace, exclusive_owner
+from flowd.sinks.beads.directory import BeadsDirectory, exclusive_owner
 from flowd.system.processes import DeadlineExceededError, ProcessResult, run_program, scrubbed_environment
 
 
 class BdOutcome(StrEnum):
-    """How an errand to Beads ended; the value is what status shows."""
+    """How a command of bd ended; status shows the value."""
 
     DELIVERED = "delivered"
     ABSENT = "bd is not installed"
@@ -30,7 +30,7 @@ class BdOutcome(StrEnum):
 
 
 class BeadsIssue(msgspec.Struct, frozen=True):
-    """One issue, as far as flowd needs it."""
+    """The fields of an issue that flowd uses."""
 
     id: str
     title: str = ""
@@ -40,18 +40,18 @@ class BeadsIssue(msgspec.Struct, frozen=True):
 
 
 class BdResult(NamedTuple):
-    """What came of one run of bd; ``said`` is its complaint, for people."""
+    """The result of one run of bd; ``message`` is what it printed, for people."""
 
     outcome: BdOutcome
     issues: tuple[BeadsIssue, ...] = ()
-    said: str = ""
+    message: str = ""
 
 
-# The first that matches counts. Unknown ids are told with exit code 0 by some versions of bd, 1 by others.
+# The first match counts. Some versions of bd exit with 0 for an unknown id, others with 1.
 _UNKNOWN_ID = re.compile(
     r"no issues? found|issue not found|issue \S+ not found|not found: \S+", re.IGNORECASE
 )
-_COMPLAINTS = (
+_ERROR_PATTERNS = (
     (
         re.compile(r"no beads database|no \.beads|database not (?:found|initialized)", re.IGNORECASE),
         BdOutcome.NO_DATABASE,
@@ -65,20 +65,21 @@ _COMPLAINTS = (
 )
 
 
-def answer_of(finished: ProcessResult) -> BdResult:
-    """Return what *finished* means: issues where it printed some, else why not."""
+def parse_result(finished: ProcessResult) -> BdResult:
+    """Return the issues that bd printed, else the outcome that its exit code and output stand for."""
     issues = _issues(finished.stdout)
     if issues:
         return BdResult(BdOutcome.DELIVERED, issues)
-    said = finished.stderr.strip() or finished.stdout.strip()
+    output = finished.stderr.strip() or finished.stdout.strip()
     if finished.code == 0 and not _UNKNOWN_ID.search(finished.stderr):
-        return BdResult(BdOutcome.DELIVERED, said=_first_line(said))
-    outcome = next((outcome for pattern, outcome in _COMPLAINTS if pattern.search(said)), BdOutcome.FAILED)
-    return BdResult(outcome, said=_first_line(said) or f"exit code {finished.code}")
+        return BdResult(BdOutcome.DELIVERED, message=_first_line(output))
+    matching = (outcome for pattern, outcome in _ERROR_PATTERNS if pattern.search(output))
+    message = _first_line(output) or f"exit code {finished.code}"
+    return BdResult(next(matching, BdOutcome.FAILED), message=message)
 
 
 def _issues(stdout: str) -> tuple[BeadsIssue, ...]:
-    """Return the issues in an array, an object, or the envelope of newer versions around either."""
+    """Parse the issues of an array, an object, or the envelope that newer versions put around either."""
     try:
         value = msgspec.json.decode(stdout)
     except msgspec.DecodeError:
@@ -105,10 +106,10 @@ def _first_line(text: str) -> str:
     return text.partition("\n")[0][:300]
 
 
-# Longer single arguments are refused by execve (E2BIG); its limit counts the byte that ends them.
-ARGUMENT_BYTES = 131_071
-# A service manager's PATH knows none of these.
-USUAL_PLACES = (
+# execve refuses longer arguments (E2BIG); its limit of 128 KB includes the terminating byte.
+MAX_ARGUMENT_BYTES = 131_071
+# The PATH of a service manager contains none of these.
+INSTALL_DIRS = (
     "~/.local/bin",
     "~/go/bin",
     "~/.cargo/bin",
@@ -116,88 +117,88 @@ USUAL_PLACES = (
     "/opt/homebrew/bin",
     "/home/linuxbrew/.linuxbrew/bin",
 )
-# They would lead bd to another database than the project's own.
-_MISLEADING = ("BEADS_DIR", "BEADS_DB", "BD_DB")
+# These would make bd use another database than the project's own.
+_REDIRECTING = ("BEADS_DIR", "BEADS_DB", "BD_DB")
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,127}")
 
 
 class Bd:
-    """The bd of one project. The caller holds its turn (``our_turn``)."""
+    """The bd of one project. The caller holds ``beads_lock``."""
 
-    def __init__(self, program: str, place: BeadsPlace, timeout_s: float) -> None:
+    def __init__(self, program: str, beads: BeadsDirectory, timeout_s: float) -> None:
         self._program = program
-        self._place = place
+        self._beads = beads
         self._timeout_s = timeout_s
 
     def show(self, issue: str) -> BdResult:
-        """Return the issue, UNKNOWN_ID where there is none."""
-        answer = self._run("show", _checked(issue), "--json")
-        if answer.outcome is BdOutcome.DELIVERED and not answer.issues:
-            return answer._replace(outcome=BdOutcome.UNKNOWN_ID)
-        return answer
+        """Return the issue, UNKNOWN_ID if there is none."""
+        result = self._run("show", _checked(issue), "--json")
+        if result.outcome is BdOutcome.DELIVERED and not result.issues:
+            return result._replace(outcome=BdOutcome.UNKNOWN_ID)
+        return result
 
     def in_progress(self) -> BdResult:
-        """Return the issues being worked on."""
+        """Return the issues in progress."""
         return self._run("list", "--status", "in_progress", "--json")
 
     def children(self, epic: str) -> BdResult:
-        """Return all children of *epic*, the closed ones too."""
-        words = ("list", "--parent", _checked(epic), "--limit", "0", "--json")
-        answer = self._run(*words, "--all")
-        return self._run(*words, "--status", "all") if answer.outcome is BdOutcome.UNSUPPORTED else answer
+        """Return all children of *epic*, including closed ones."""
+        arguments = ("list", "--parent", _checked(epic), "--limit", "0", "--json")
+        result = self._run(*arguments, "--all")
+        return self._run(*arguments, "--status", "all") if result.outcome is BdOutcome.UNSUPPORTED else result
 
     def replace_notes(self, issue: str, notes: str) -> BdResult:
-        """Have *notes* be all the notes there are."""
+        """Replace all notes of *issue* by *notes*."""
         return self._run("update", _checked(issue), "--notes", notes)
 
     def append_notes(self, issue: str, lines: str) -> BdResult:
-        """Have *lines* added to the notes by bd itself."""
+        """Append *lines* to the notes; bd itself joins them."""
         return self._run("update", _checked(issue), "--append-notes", lines)
 
-    def _run(self, *words: str) -> BdResult:
-        owner = exclusive_owner(self._place)
+    def _run(self, *arguments: str) -> BdResult:
+        owner = exclusive_owner(self._beads)
         if owner:
-            return BdResult(BdOutcome.LOCKED, said=f"{owner} has the database to itself")
+            return BdResult(BdOutcome.LOCKED, message=f"{owner} holds the exclusive lock of the database")
         try:
             finished = run_program(
-                [self._program, *words],
-                cwd=self._place.project,
+                [self._program, *arguments],
+                cwd=self._beads.project,
                 env=_environment(),
                 timeout_s=self._timeout_s,
             )
         except DeadlineExceededError as error:
-            return BdResult(BdOutcome.TIMED_OUT, said=str(error))
+            return BdResult(BdOutcome.TIMED_OUT, message=str(error))
         except OSError as error:
-            return BdResult(_cannot_start(error), said=error.strerror or str(error))
-        return answer_of(finished)
+            return BdResult(_start_failure(error), message=error.strerror or str(error))
+        return parse_result(finished)
 
 
 def find_bd(settings: BeadsSettings) -> str | None:
-    """Return the program the settings name, else the one on PATH or in the usual places."""
+    """Return the program named in the settings, else the one on PATH or in the usual directories."""
     if settings.program is not None:
         return shutil.which(os.path.expanduser(settings.program))  # noqa: PTH111 a word for which, not a path
-    places = [os.environ.get("PATH", ""), *map(os.path.expanduser, USUAL_PLACES)]
-    return shutil.which("bd", path=os.pathsep.join(places))
+    directories = [os.environ.get("PATH", ""), *map(os.path.expanduser, INSTALL_DIRS)]
+    return shutil.which("bd", path=os.pathsep.join(directories))
 
 
 def is_issue_id(text: str) -> bool:
-    """Say whether *text* is a plain id, which bd can take for nothing else."""
+    """Return True if *text* is a plain issue id that bd cannot mistake for an option."""
     return _ID.fullmatch(text) is not None
 
 
 def _checked(issue: str) -> str:
-    # Without an id bd would change the issue that was touched last.
-    assert is_issue_id(issue), "no issue id"
+    # Without an id bd would update the issue that was touched last.
+    assert is_issue_id(issue), "not an issue id"
     return issue
 
 
 def _environment() -> dict[str, str]:
-    kept = {name: value for name, value in scrubbed_environment().items() if name not in _MISLEADING}
-    # Old versions would start a daemon of their own that outlives the errand.
+    kept = {name: value for name, value in scrubbed_environment().items() if name not in _REDIRECTING}
+    # Old versions would start a daemon that outlives the command.
     return {"BEADS_ACTOR": "flowd"} | kept | {"BEADS_NO_DAEMON": "1"}
 
 
-def _cannot_start(error: OSError) -> BdOutcome:
+def _start_failure(error: OSError) -> BdOutcome:
     if error.errno == errno.E2BIG:
         return BdOutcome.TOO_LARGE
     return BdOutcome.ABSENT if error.errno in (errno.ENOENT, errno.EACCES) else BdOutcome.FAILED

@@ -7,21 +7,21 @@ from flowd.handoff.track.beads import beads_disabled, track_beads
 from flowd.model.facts import Checkpointed, Fact
 from flowd.redaction.redactor import redact
 from flowd.sinks.beads.bd import BdOutcome, BdResult, is_issue_id
-from flowd.sinks.beads.checkpoint_note import checkpoint_note, with_workers
+from flowd.sinks.beads.content import checkpoint_note, with_workers
+from flowd.sinks.beads.directory import find_beads
 from flowd.sinks.beads.notes import sync_note
-from flowd.sinks.beads.place import beads_place
 from flowd.sinks.protocol import PermanentFailureError, RetryLaterError
 from flowd.sinks.track.pending import track_handoff_pending
 
-# What passes by itself is waited for; what only a person can mend is put aside. Where there is no bd, no
-# database or no issue, nothing was asked for: that is said, and no trouble.
-_PASSING = frozenset({BdOutcome.LOCKED, BdOutcome.TIMED_OUT})
-_LASTING = frozenset({BdOutcome.UNKNOWN_ID, BdOutcome.TOO_LARGE})
-_TROUBLE = frozenset({BdOutcome.FAILED, BdOutcome.UNSUPPORTED})
+# Transient outcomes are retried, permanent ones are quarantined. Without bd, a database or an issue
+# there is nothing to deliver: status shows it, and it is not an error.
+_TRANSIENT = frozenset({BdOutcome.LOCKED, BdOutcome.TIMED_OUT})
+_PERMANENT = frozenset({BdOutcome.UNKNOWN_ID, BdOutcome.TOO_LARGE})
+_ERRORS = frozenset({BdOutcome.FAILED, BdOutcome.UNSUPPORTED})
 
 
 class BeadsSink:
-    """Writes the newest checkpoint of each project that has Beads; ``detail`` tells how it went."""
+    """Writes the newest checkpoint of each project that uses Beads; ``detail`` is the last result."""
 
     name = "beads"
     debounce_s = 5.0
@@ -32,37 +32,41 @@ class BeadsSink:
         self.detail = ""
 
     def key(self, fact: Fact) -> str | None:
-        """Return the project of a checkpoint worth a note, None without Beads there: nothing is started."""
-        wanted = self._settings.current.beads
-        if not isinstance(fact.body, Checkpointed) or fact.body.trigger not in wanted.triggers:
+        """Return the project of a checkpoint with a configured trigger, None if it does not use Beads."""
+        settings = self._settings.current.beads
+        if not isinstance(fact.body, Checkpointed) or fact.body.trigger not in settings.triggers:
             return None
-        has_beads = wanted.enabled and fact.project and beads_place(fact.project) is not None
+        has_beads = settings.enabled and fact.project and find_beads(fact.project) is not None
         return fact.project if has_beads and not beads_disabled(fact.project) else None
 
     def accept(self, fact: Fact) -> None:
-        """Have the note written, or raise with what stands in its way."""
+        """Write the note; raise if it cannot be written."""
         if not isinstance(fact.body, Checkpointed):
             return
-        if track_handoff_pending(fact, self._settings.current):
-            raise RetryLaterError("waits for the handoff of the track, which the note names")
         track = track_beads(fact.project, fact.body.track)
+        if track_handoff_pending(fact, track, self._settings.current):
+            raise RetryLaterError("waiting for the track handoff to be written, which the note names")
         epic = track.epic if track is not None and is_issue_id(track.epic) else ""
         note = with_workers(checkpoint_note(fact.body, fact.at, track), fact.project, track)
-        answer = sync_note(fact.project, epic, note, self._settings.current.beads)
-        self.detail = f"{Path(fact.project).name}: {told(answer)}"
-        if answer.outcome in _PASSING:
-            raise RetryLaterError(self.detail)
-        if answer.outcome in _LASTING:
-            raise PermanentFailureError(self.detail, hint="see `beads.issue` in `flowd config`")
-        if answer.outcome in _TROUBLE:
-            raise OSError(self.detail)
+        result = sync_note(fact.project, epic, note, self._settings.current.beads)
+        self.detail = f"{Path(fact.project).name}: {describe(result)}"
+        _raise_failure(result.outcome, self.detail)
 
     def flush(self) -> None:
-        """Do nothing: what was accepted stands in the issue."""
+        """Do nothing: ``accept`` has written the note."""
 
 
-def told(answer: BdResult) -> str:
-    """Return *answer* in words for people."""
-    if answer.outcome is BdOutcome.DELIVERED:
-        return f"{answer.outcome} to {answer.issues[0].id}"
-    return f"{answer.outcome} ({redact(answer.said)})" if answer.said else str(answer.outcome)
+def describe(result: BdResult) -> str:
+    """Return *result* as one line for people."""
+    if result.outcome is BdOutcome.DELIVERED:
+        return f"{result.outcome} to {result.issues[0].id}"
+    return f"{result.outcome} ({redact(result.message)})" if result.message else str(result.outcome)
+
+
+def _raise_failure(outcome: BdOutcome, detail: str) -> None:
+    if outcome in _TRANSIENT:
+        raise RetryLaterError(detail)
+    if outcome in _PERMANENT:
+        raise PermanentFailureError(detail, hint="see `beads.issue` in `flowd config`")
+    if outcome in _ERRORS:
+        raise OSError(detail)

@@ -1,76 +1,64 @@
-"""What a track's handoff says of a session: its state as the four sections of the template."""
+"""The content of a track handoff: a session's state as the four sections of the template."""
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
 from flowd.handoff.track.document import USUAL_STEPS, TrackHandoff
 from flowd.handoff.track.index import handoffs_in
 from flowd.handoff.track.metadata import Gates
-from flowd.handoff.track.tracks import Phase, Track, percent
+from flowd.handoff.track.tracks import Track
 from flowd.handoff.track.workers import Workers
 from flowd.model.facts import Checkpointed
 from flowd.model.session import SessionState
+from flowd.redaction.data import redact_data
 from flowd.redaction.redactor import Redactor, redact
+from flowd.sinks.track.progress import TrackProgress
 from flowd.workspace.git import commits_between, head_commit, read_branch
 
-FILES_TOLD = 12
-COMMITS_TOLD = 8
-_GO_ON = "Go on with "
-_SAID = (
+MAX_FILES = 12
+MAX_COMMITS = 8
+_CONTINUE = "Go on with "
+_TEXT_FIELDS = (
     *("title", "goal", "now", "hypothesis", "outcome", "branch", "files"),
     *("decisions", "learnings", "questions", "blockers", "next"),
 )
 
 
-class TrackProgress(NamedTuple):
-    """How far the track is, by Beads or by its plan."""
-
-    done: int = 0
-    total: int = 0
-    phase: Phase | None = None
-
-    @property
-    def percent(self) -> int:
-        """Whole percent; nothing of nothing is 0."""
-        return percent(self.done, self.total)
-
-
 class RedactedState(NamedTuple):
-    """A state without secrets, and how many were hidden."""
+    """A state without secrets, and in how many texts one was masked."""
 
     state: SessionState
-    hidden: int
+    masked: int
 
 
 def with_steps_left(state: SessionState, track: Track, at: float) -> SessionState:
-    """Return *state*; where it names no next step, those that the track's handoff before left open stand."""
+    """Return *state*; if it names no next step, with those of the track's previous handoff."""
     if state.next:
         return state
     before = [handoff for handoff in handoffs_in(track.project, track.handoffs) if handoff.at < at]
     steps = before[-1].next_steps if before else []
-    own = [step for step in steps if step not in USUAL_STEPS and not step.startswith(_GO_ON)]
+    own = [step for step in steps if step not in USUAL_STEPS and not step.startswith(_CONTINUE)]
     return msgspec.structs.replace(state, next=tuple(own))
 
 
 def without_secrets(state: SessionState, patterns: tuple[str, ...]) -> RedactedState:
-    """Return *state* with every secret hidden, those of the project's own *patterns* too."""
+    """Return *state* with every secret masked, including those of the project's own *patterns*."""
     extra = Redactor(patterns) if patterns else None
-    hidden = 0
 
-    def scan(text: str) -> str:
-        nonlocal hidden
-        clean = redact(extra(text) if extra else text)
-        hidden += clean != text
-        return clean
+    def mask(text: str) -> str:
+        return redact(extra(text) if extra else text)
 
-    fields = {name: _mapped(getattr(state, name), scan) for name in _SAID}
-    return RedactedState(msgspec.structs.replace(state, **fields), hidden)
+    before = {name: _texts(getattr(state, name)) for name in _TEXT_FIELDS}
+    after = redact_data(before, mask)
+    masked = sum(old != new for name in before for old, new in zip(before[name], after[name], strict=True))
+    single = {name: after[name][0] for name in _TEXT_FIELDS if isinstance(getattr(state, name), str)}
+    lists = {name: tuple(after[name]) for name in _TEXT_FIELDS if name not in single}
+    return RedactedState(msgspec.structs.replace(state, **single, **lists), masked)
 
 
-def _mapped(value: Any, scan: Callable[[str], str]) -> Any:
-    return scan(value) if isinstance(value, str) else tuple(scan(text) for text in value)
+def _texts(value: str | tuple[str, ...]) -> list[str]:
+    return [value] if isinstance(value, str) else list(value)
 
 
 def handoff_of(
@@ -83,7 +71,7 @@ def handoff_of(
     progress: TrackProgress,
     workers: Workers,
 ) -> TrackHandoff:
-    """Return the handoff that tells *checkpoint*, whose state holds no secret, in the course of *track*."""
+    """Return the handoff of *checkpoint*, whose state is redacted already, for *track*."""
     state = checkpoint.state
     return TrackHandoff(
         at=at,
@@ -98,25 +86,25 @@ def handoff_of(
         context=_context(state, progress, workers),
         changes=_changes(state, at),
         learnings=(*state.learnings, *(f"Decided: {text}" for text in state.decisions)),
-        next=(*state.next, *(f"Answer: {text}" for text in state.questions), *_in_plan(progress)),
+        next=(*state.next, *(f"Answer: {text}" for text in state.questions), *_next_phase(progress)),
     )
 
 
 def _context(state: SessionState, progress: TrackProgress, workers: Workers) -> tuple[str, ...]:
-    told = {
+    labelled = {
         "": state.goal or state.title or state.now,
         "Now: ": state.now if state.goal or state.title else "",
         "Outcome: ": state.outcome,
         "Hypothesis: ": state.hypothesis,
-        "Progress: ": _told_progress(progress),
+        "Progress: ": _progress_text(progress),
         "Parallel: ": workers.summary,
     }
-    lines = [f"{label}{text}" for label, text in told.items() if text]
+    lines = [f"{label}{text}" for label, text in labelled.items() if text]
     lines += [f"Blocked: {text}" for text in state.blockers]
     return (*lines, *(f"Worker: {text}" for text in workers.told))
 
 
-def _told_progress(progress: TrackProgress) -> str:
+def _progress_text(progress: TrackProgress) -> str:
     if not progress.total:
         return ""
     phase = f", in {progress.phase.title}" if progress.phase and progress.phase.title else ""
@@ -124,9 +112,9 @@ def _told_progress(progress: TrackProgress) -> str:
 
 
 def _changes(state: SessionState, at: float) -> tuple[str, ...]:
-    commits = commits_between(state.project, state.started_at or at, at, COMMITS_TOLD)
-    more = len(state.files) - FILES_TOLD
-    files = [f"`{name}`" for name in state.files[:FILES_TOLD]]
+    commits = commits_between(state.project, state.started_at or at, at, MAX_COMMITS)
+    more = len(state.files) - MAX_FILES
+    files = [f"`{name}`" for name in state.files[:MAX_FILES]]
     return (
         *files,
         *([f"(+{more} more files)"] if more > 0 else []),
@@ -134,6 +122,6 @@ def _changes(state: SessionState, at: float) -> tuple[str, ...]:
     )
 
 
-def _in_plan(progress: TrackProgress) -> list[str]:
+def _next_phase(progress: TrackProgress) -> list[str]:
     phase = progress.phase
-    return [_GO_ON + phase.title] if phase and phase.title and not phase.is_closed else []
+    return [_CONTINUE + phase.title] if phase and phase.title and not phase.is_closed else []

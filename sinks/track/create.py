@@ -1,4 +1,4 @@
-"""CREATE: the ten steps of a conductor handoff, in their order; one that fails does not stop the others."""
+"""CREATE: the ten steps of a conductor handoff, in order; a failed step does not stop the others."""
 
 import os
 from collections.abc import Callable
@@ -17,10 +17,11 @@ from flowd.handoff.track.workers import Workers, read_workers
 from flowd.model.facts import Checkpointed
 from flowd.sinks.agent_mail.sink import checkpoint_mail
 from flowd.sinks.beads.bd import is_issue_id
-from flowd.sinks.beads.checkpoint_note import checkpoint_note
+from flowd.sinks.beads.content import checkpoint_note
 from flowd.sinks.idle_timer import touch_marker
-from flowd.sinks.track.content import TrackProgress, handoff_of, with_steps_left, without_secrets
-from flowd.sinks.track.couriers import DeliveryResult, TrackDelivery, closed_of_epic
+from flowd.sinks.track.content import handoff_of, with_steps_left, without_secrets
+from flowd.sinks.track.delivery import DeliveryResult, TrackDelivery, counted_progress
+from flowd.sinks.track.progress import TrackProgress
 from flowd.system.errors import FlowdError
 
 DONE, SKIPPED, FAILED, CANCELLED = "done", "skipped", "failed", "cancelled"
@@ -28,7 +29,7 @@ Decide = Callable[[Workers], bool]
 
 
 class CreationStep(NamedTuple):
-    """One step: how it ended, and what is to be said about it."""
+    """The name, outcome and message of one step; the fields are the keys of ``--json``."""
 
     name: str
     outcome: str
@@ -36,7 +37,7 @@ class CreationStep(NamedTuple):
 
 
 class CreationResult(NamedTuple):
-    """What came of it; ``path`` is relative to the project, empty where no file was written."""
+    """The result; ``path`` is relative to the project, empty if no file was written."""
 
     track: str
     path: str
@@ -46,17 +47,17 @@ class CreationResult(NamedTuple):
 
     @property
     def is_cancelled(self) -> bool:
-        """Whether nothing was done because workers run."""
+        """Return True if nothing was done because workers are running."""
         return any(step.outcome == CANCELLED for step in self.steps)
 
     @property
     def failures(self) -> list[CreationStep]:
-        """The steps that went wrong."""
+        """Return the failed steps."""
         return [step for step in self.steps if step.outcome == FAILED]
 
 
 class Creation:
-    """One handoff on its way. ``decide`` says whether it goes on while workers run."""
+    """Creates one handoff. ``decide`` returns False to cancel while workers are running."""
 
     def __init__(
         self,
@@ -64,7 +65,7 @@ class Creation:
         checkpoint: Checkpointed,
         at: float,
         settings: Settings,
-        couriers: TrackDelivery,
+        delivery: TrackDelivery,
         *,
         decide: Decide = lambda _: True,
         author: str = "agent",
@@ -73,7 +74,7 @@ class Creation:
         self._checkpoint = checkpoint
         self._at = at
         self._settings = settings
-        self._couriers = couriers
+        self._delivery = delivery
         self._decide = decide
         self._author = author
         self._rules = TrackRules()
@@ -86,7 +87,7 @@ class Creation:
         self._section = 0
 
     def run(self) -> CreationResult:
-        """Do the steps; only a cancelled parallel check keeps the rest from being done."""
+        """Run the steps; only a cancelled worker check skips the rest."""
         steps: list[CreationStep] = []
         for name, action in self._actions():
             steps.append(self._step(name, action))
@@ -111,10 +112,10 @@ class Creation:
 
     def _step(self, name: str, action: Callable[[], DeliveryResult]) -> CreationStep:
         try:
-            outcome, said = action()
+            outcome, message = action()
         except (FlowdError, OSError) as error:
             return CreationStep(name, FAILED, str(error))
-        return CreationStep(name, outcome, said)
+        return CreationStep(name, outcome, message)
 
     def _find_context(self) -> DeliveryResult:
         self._track = choose_track(self._project, self._checkpoint.track)
@@ -123,10 +124,10 @@ class Creation:
 
     def _check_workers(self) -> DeliveryResult:
         self._workers = read_workers(self._project, self._track.directory)
-        said = "; ".join([self._workers.summary or "none", *self._workers.warnings])
+        message = "; ".join([self._workers.summary or "none", *self._workers.warnings])
         if self._workers.running and not self._decide(self._workers):
             return DeliveryResult(CANCELLED, f"running: {', '.join(self._workers.running)}")
-        return DeliveryResult(DONE, said)
+        return DeliveryResult(DONE, message)
 
     def _gather(self) -> DeliveryResult:
         plan = self._track.plan()
@@ -135,9 +136,9 @@ class Creation:
         if self._track.is_general:
             return DeliveryResult(DONE, "no track")
         self._metadata = self._track.metadata()
-        counted = closed_of_epic(self._project, self._metadata.epic, self._settings)
+        counted = counted_progress(self._project, self._metadata.epic, self._settings)
         if counted:
-            self._progress = TrackProgress(*counted, phase)
+            self._progress = counted._replace(phase=phase)
         return DeliveryResult(DONE, f"{self._progress.percent} %")
 
     def _scan(self) -> DeliveryResult:
@@ -153,20 +154,20 @@ class Creation:
             progress=self._progress,
             workers=self._workers,
         )
-        return DeliveryResult(DONE, f"{scanned.hidden} hidden" if scanned.hidden else "none")
+        return DeliveryResult(DONE, f"{scanned.masked} hidden" if scanned.masked else "none")
 
     def _mail(self) -> DeliveryResult:
-        return self._couriers.mail(self._project, checkpoint_mail(self._checkpoint, self._about_track()))
+        return self._delivery.mail(self._project, checkpoint_mail(self._checkpoint, self._track_beads()))
 
     def _note(self) -> DeliveryResult:
-        note = checkpoint_note(self._checkpoint, self._at, self._about_track())
+        note = checkpoint_note(self._checkpoint, self._at, self._track_beads())
         if self._workers.workers:
             note = note._replace(parallel_state=self._workers.summary, workers=self._workers.told)
         epic = self._metadata.epic
-        return self._couriers.note(self._project, epic if is_issue_id(epic) else "", note)
+        return self._delivery.note(self._project, epic if is_issue_id(epic) else "", note)
 
-    def _about_track(self) -> TrackBeads:
-        """Return what mail and note tell of the track, with the section that is about to be written."""
+    def _track_beads(self) -> TrackBeads:
+        """Return the track as mail and note describe it, with the section that is about to be written."""
         return TrackBeads(
             track=self._track.name,
             epic=self._checkpoint.epic,
@@ -190,7 +191,7 @@ class Creation:
         if self._track.is_general:
             return DeliveryResult(SKIPPED, "no track")
         if self._checkpoint.trigger not in PRIORITIES:
-            return DeliveryResult(SKIPPED, f"{self._checkpoint.trigger} is no trigger of the conductor")
+            return DeliveryResult(SKIPPED, f"{self._checkpoint.trigger} is not a trigger of the conductor")
         entry = HistoryEntry(
             section=1,
             timestamp=timestamp_text(self._at),
@@ -209,7 +210,7 @@ class Creation:
             return DeliveryResult(SKIPPED, "no file to name")
         if add_to_index(self._project, self._track.handoffs, self._track.name, self._file):
             return DeliveryResult(DONE)
-        return DeliveryResult(SKIPPED, "index.md has other columns and is left alone")
+        return DeliveryResult(SKIPPED, "index.md has other columns and was not changed")
 
     def _touch(self) -> DeliveryResult:
         touch_marker(self._project, self._at)

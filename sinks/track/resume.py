@@ -1,4 +1,4 @@
-"""RESUME: the last handoff of a track, how far it still holds, and how far the work is."""
+"""RESUME: the last handoff of a track, what has drifted since, and the progress of the track."""
 
 import time
 from typing import NamedTuple
@@ -12,8 +12,8 @@ from flowd.handoff.track.tracks import Track
 from flowd.sinks.agent_mail.mailbox import ReceivedMail
 from flowd.sinks.beads.bd import BeadsIssue
 from flowd.sinks.idle_timer import touch_marker
-from flowd.sinks.track.content import TrackProgress
-from flowd.sinks.track.couriers import closed_of_epic, issue_of_epic, mailed_handoff
+from flowd.sinks.track.delivery import counted_progress, issue_of_epic, mailed_handoff
+from flowd.sinks.track.progress import TrackProgress
 from flowd.system.errors import FlowdError
 from flowd.system.times import age
 from flowd.workspace.git import read_branch
@@ -22,7 +22,7 @@ STALE_S = 7 * 86_400.0
 
 
 class TrackSummary(NamedTuple):
-    """What who takes the track up is told."""
+    """What `flow handoff resume` shows about a track."""
 
     track: Track
     epic: str
@@ -34,7 +34,7 @@ class TrackSummary(NamedTuple):
 
 
 def resume_track(track: Track, settings: Settings) -> TrackSummary:
-    """Return what the track was left with, by mail, file and Beads; it counts as active from now on."""
+    """Return the last state of the track from mail, file and Beads, and mark it active."""
     warnings: list[str] = []
     epic, progress = _progress(track, settings, warnings)
     mail = _mailed(track, settings, warnings)
@@ -42,7 +42,7 @@ def resume_track(track: Track, settings: Settings) -> TrackSummary:
     handoff = written[-1] if written else None
     issue = issue_of_epic(track.project, epic, settings)
     warnings += _drifted(track, handoff)
-    _take_up(track, progress, warnings)
+    _mark_active(track, progress, warnings)
     return TrackSummary(track, epic, mail, handoff, issue, progress, tuple(warnings))
 
 
@@ -56,8 +56,8 @@ def _progress(track: Track, settings: Settings, warnings: list[str]) -> tuple[st
     except HandoffError as error:
         warnings.append(str(error))
         return "", by_plan
-    counted = closed_of_epic(track.project, epic, settings)
-    return epic, TrackProgress(*counted, plan.current) if counted else by_plan
+    counted = counted_progress(track.project, epic, settings)
+    return epic, counted._replace(phase=plan.current) if counted else by_plan
 
 
 def _mailed(track: Track, settings: Settings, warnings: list[str]) -> ReceivedMail | None:
@@ -69,7 +69,7 @@ def _mailed(track: Track, settings: Settings, warnings: list[str]) -> ReceivedMa
 
 
 def _last_epic(track: Track) -> str:
-    """Return the epic that the track's history named last, which has a thread of its own."""
+    """Return the epic that the track's history named last; it has its own mail thread."""
     try:
         history = () if track.is_general else track.metadata().handoff.history
     except HandoffError:
@@ -89,7 +89,7 @@ def _drifted(track: Track, handoff: ReadHandoff | None) -> list[str]:
     return found
 
 
-def _take_up(track: Track, progress: TrackProgress, warnings: list[str]) -> None:
+def _mark_active(track: Track, progress: TrackProgress, warnings: list[str]) -> None:
     touch_marker(track.project, time.time())
     if track.is_general:
         return

@@ -1,4 +1,4 @@
-"""The conductor's track: checkpoints of its triggers become its handoffs, history and index."""
+"""The conductor's tracks: checkpoints become handoffs, history entries and index rows of their track."""
 
 import os
 import time
@@ -20,25 +20,22 @@ from flowd.handoff.yaml.storage import Signature, signature_of
 from flowd.model.checkpoints import checkpoint_fact
 from flowd.model.facts import Checkpointed, Fact
 from flowd.model.session import latest_activity
-from flowd.sinks.beads.place import beads_place
+from flowd.sinks.beads.directory import find_beads
 from flowd.sinks.protocol import RetryLaterError
-from flowd.sinks.track.couriers import DeferDelivery
 from flowd.sinks.track.create import Creation, CreationResult
-from flowd.sinks.track.pending import TAKEN
+from flowd.sinks.track.delivery import DeferDelivery
+from flowd.sinks.track.pending import AUTOMATIC_TRIGGERS
 from flowd.store.database import Database
 from flowd.store.journal import Journal
 from flowd.store.user_fields import bound_track
 from flowd.system.errors import FlowdError
 from flowd.system.times import to_seconds
 
-# The triggers whose checkpoints become handoffs of a track without a command.
-
-
 FRESH_S = 86_400.0
 
 
 class TrackSink:
-    """Writes what a command of the conductor or a person has not written already."""
+    """Writes track handoffs that no command has written yet; ``detail`` is the last result."""
 
     name = "track"
     debounce_s = 0.5
@@ -51,35 +48,36 @@ class TrackSink:
         self._exports_seen: dict[str, tuple[str, Signature | None]] = {}
 
     def key(self, fact: Fact) -> str | None:
-        """Return the moment of a checkpoint in a project with a conductor; without one nothing is done."""
+        """Return session, trigger, track and epic of a checkpoint, None without a conductor directory."""
         body = fact.body
         if not isinstance(body, Checkpointed) or not fact.project or time.time() - fact.at > FRESH_S:
             return None
         if not self._settings.current.conductor.enabled or not has_conductor(fact.project):
             return None
-        trigger = body.trigger if body.trigger in TAKEN else "look"
+        trigger = body.trigger if body.trigger in AUTOMATIC_TRIGGERS else "scan"
         return f"{fact.session_id}:{trigger}:{body.track}:{body.epic}"
 
     def accept(self, fact: Fact) -> None:
-        """Make the handoff that *fact* asks for, and those of epics that were closed meanwhile."""
+        """Create the handoff of *fact*, and those of epics that were closed since."""
         checkpoint = fact.body
         if not isinstance(checkpoint, Checkpointed):
             return
         track = choose_track(
             fact.project, checkpoint.track or bound_track(self._journal, checkpoint.state.session_id)
         )
-        self._note_closed_epics(track, checkpoint)
-        if checkpoint.trigger in TAKEN and _is_wanted(track, checkpoint, timestamp_text(fact.at)):
+        self._record_closed_epics(track, checkpoint)
+        is_automatic = checkpoint.trigger in AUTOMATIC_TRIGGERS
+        if is_automatic and _is_wanted(track, checkpoint, timestamp_text(fact.at)):
             self._create(track, checkpoint, fact.at)
 
     def flush(self) -> None:
-        """Do nothing: what was accepted is written."""
+        """Do nothing: ``accept`` has written the handoff."""
 
-    def _note_closed_epics(self, track: Track, checkpoint: Checkpointed) -> None:
-        """Make a checkpoint of each epic that Beads says was closed, for every sink; its own is taken now."""
-        # The export may have many thousands of lines, and turns end often: the same one is read once.
-        looked_at = (checkpoint.state.session_id, _export_signature(track.project))
-        if self._exports_seen.get(track.directory) == looked_at:
+    def _record_closed_epics(self, track: Track, checkpoint: Checkpointed) -> None:
+        """Append a checkpoint for each epic that Beads reports as closed, and create its handoff."""
+        # The export may have thousands of lines and turns end often: read each version of it once.
+        version = (checkpoint.state.session_id, _export_signature(track.project))
+        if self._exports_seen.get(track.directory) == version:
             return
         for epic in _closed_in_beads(track, checkpoint):
             moment = f"epic-end:{track.name}:{epic}"
@@ -88,77 +86,77 @@ class TrackSink:
                 self._journal.append(fact)
                 if _is_wanted(track, fact.body, timestamp_text(fact.at)):
                     self._create(track, fact.body, fact.at)
-        self._exports_seen[track.directory] = looked_at
+        self._exports_seen[track.directory] = version
 
     def _create(self, track: Track, checkpoint: Checkpointed, at: float) -> None:
         settings = self._settings.current
         self._wait_for_workers(track, at)
         checkpoint = msgspec.structs.replace(checkpoint, track=track.name)
         created = Creation(
-            track.project, checkpoint, at, settings, DeferDelivery(), decide=self._goes_on
+            track.project, checkpoint, at, settings, DeferDelivery(), decide=self._may_continue
         ).run()
-        self._tell(track, checkpoint.trigger, created)
+        self._report(track, checkpoint.trigger, created)
 
     def _wait_for_workers(self, track: Track, at: float) -> None:
-        wanted = self._settings.current.conductor
-        if wanted.parallel != "wait" or time.time() > at + wanted.parallel_wait_s:
+        settings = self._settings.current.conductor
+        if settings.parallel != "wait" or time.time() > at + settings.parallel_wait_s:
             return
         running = read_workers(track.project, track.directory).running
         if running:
-            raise RetryLaterError(f"{track.name}: waits for {', '.join(running)}")
+            raise RetryLaterError(f"{track.name}: waiting for workers {', '.join(running)}")
 
-    def _goes_on(self, _: Workers) -> bool:
+    def _may_continue(self, _: Workers) -> bool:
         return self._settings.current.conductor.parallel != "cancel"
 
-    def _tell(self, track: Track, trigger: str, created: CreationResult) -> None:
+    def _report(self, track: Track, trigger: str, created: CreationResult) -> None:
         where = f"{Path(track.project).name}/{track.name}"
         if created.failures:
             steps = "; ".join(f"{step.name}: {step.said}" for step in created.failures)
             self.detail = f"{where}: {steps}"
             raise FlowdError(self.detail)
         self.detail = (
-            f"{where}: {'cancelled, workers run' if created.is_cancelled else 'created'} ({trigger})"
+            f"{where}: {'cancelled, workers are running' if created.is_cancelled else 'created'} ({trigger})"
         )
         log.info("track_handoff", track=track.name, trigger=trigger, path=created.path)
 
 
 def _export_signature(project: str) -> Signature | None:
-    place = beads_place(project)
-    return signature_of(os.path.join(place.directory, EXPORT)) if place else None
+    beads = find_beads(project)
+    return signature_of(os.path.join(beads.path, EXPORT)) if beads else None
 
 
 def _closed_in_beads(track: Track, checkpoint: Checkpointed) -> list[str]:
-    place = beads_place(track.project)
-    if place is None or track.is_general or not os.path.lexists(os.path.join(place.directory, EXPORT)):
+    beads = find_beads(track.project)
+    if beads is None or track.is_general or not os.path.lexists(os.path.join(beads.path, EXPORT)):
         return []
     try:
         epic = track.metadata().epic
     except HandoffError:
         return []
-    return closed_epics(place.directory, epic, checkpoint.state.started_at) if epic else []
+    return closed_epics(beads.path, epic, checkpoint.state.started_at) if epic else []
 
 
 def _is_wanted(track: Track, checkpoint: Checkpointed, timestamp: str) -> bool:
-    """Say whether the project allows the handoff and it is not yet made, or made only in part."""
+    """Return True if the project allows the handoff and it is missing or incomplete."""
     if not read_rules(track.project).allows(checkpoint.trigger):
         return False
     try:
         history = () if track.is_general else track.metadata().handoff.history
     except HandoffError:
-        return True  # the step that reads it says what is wrong
+        return True  # the step that reads it reports the error
     if any(entry.moment == (timestamp, checkpoint.trigger, checkpoint.epic or None) for entry in history):
         return True
     if checkpoint.trigger == "idle":
         return _last_handoff_at(track, history) < latest_activity(checkpoint.state)
-    return not _is_told(history, checkpoint)
+    return not _is_recorded(history, checkpoint)
 
 
-def _is_told(history: tuple[HistoryEntry, ...], checkpoint: Checkpointed) -> bool:
-    """Say whether the last word about the epic, or the design, is this one already."""
+def _is_recorded(history: tuple[HistoryEntry, ...], checkpoint: Checkpointed) -> bool:
+    """Return True if the latest entry about the epic, or any about the design, has the same trigger."""
     if checkpoint.trigger == "design-end":
         return any(entry.trigger == "design-end" for entry in history)
-    about = [entry for entry in history if entry.bead_id == (checkpoint.epic or None)]
-    return bool(about and checkpoint.epic) and about[-1].trigger == checkpoint.trigger
+    entries = [entry for entry in history if entry.bead_id == (checkpoint.epic or None)]
+    return bool(entries and checkpoint.epic) and entries[-1].trigger == checkpoint.trigger
 
 
 def _last_handoff_at(track: Track, history: tuple[HistoryEntry, ...]) -> float:

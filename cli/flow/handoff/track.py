@@ -12,8 +12,8 @@ from flowd.handoff.track.rules import PRIORITIES, read_rules
 from flowd.handoff.track.tracks import Track, choose_track, has_conductor, named_track, tracks_of
 from flowd.handoff.track.workers import Workers, read_workers
 from flowd.model.facts import Checkpointed, Fact
-from flowd.sinks.track.couriers import DeliverNow
 from flowd.sinks.track.create import Creation, CreationResult
+from flowd.sinks.track.delivery import DeliverNow
 from flowd.sinks.track.resume import TrackSummary, resume_track
 from flowd.store.journal import Journal
 from flowd.store.user_fields import bound_track

@@ -10,16 +10,16 @@ import msgspec
 import pytest
 
 from flowd.sinks.beads.bd import (
-    ARGUMENT_BYTES,
+    MAX_ARGUMENT_BYTES,
     Bd,
     BdOutcome,
     BdResult,
     BeadsIssue,
-    answer_of,
     find_bd,
     is_issue_id,
+    parse_result,
 )
-from flowd.sinks.beads.place import BeadsPlace, beads_place, exclusive_owner
+from flowd.sinks.beads.directory import BeadsDirectory, exclusive_owner, find_beads
 from flowd.system.processes import ProcessResult, running_programs
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ SOON_S = 3.0
 
 
 def bd_of(beads: "BeadsProject", timeout_s: float = 60.0) -> Bd:
-    place = beads_place(beads.path)
+    place = find_beads(beads.path)
     assert place is not None
     return Bd(str(beads.program), place, timeout_s)
 
@@ -46,7 +46,7 @@ def bd_of(beads: "BeadsProject", timeout_s: float = 60.0) -> Bd:
     ],
 )
 def test_an_issue_is_found_in_each_shape(stdout: str) -> None:
-    assert answer_of(ProcessResult(0, stdout, "a notice")) == (
+    assert parse_result(ProcessResult(0, stdout, "a notice")) == (
         BdOutcome.DELIVERED,
         (BeadsIssue("t-1", notes="n"),),
         "",
@@ -70,7 +70,7 @@ def test_an_issue_is_found_in_each_shape(stdout: str) -> None:
     ],
 )
 def test_endings_are_told_apart(code: int, stdout: str, stderr: str, outcome: BdOutcome) -> None:
-    answer = answer_of(ProcessResult(code, stdout, stderr))
+    answer = parse_result(ProcessResult(code, stdout, stderr))
     assert (answer.outcome, answer.issues) == (outcome, ())
 
 
@@ -104,9 +104,9 @@ def test_an_argument_over_the_limit_is_refused_by_the_system_and_one_below_it_is
     beads: "BeadsProject",
 ) -> None:
     beads.put("t-1")
-    assert bd_of(beads).replace_notes("t-1", "n" * (ARGUMENT_BYTES + 1)).outcome is BdOutcome.TOO_LARGE
-    assert bd_of(beads).replace_notes("t-1", "n" * ARGUMENT_BYTES).outcome is BdOutcome.DELIVERED
-    assert len(beads.notes("t-1")) == ARGUMENT_BYTES
+    assert bd_of(beads).replace_notes("t-1", "n" * (MAX_ARGUMENT_BYTES + 1)).outcome is BdOutcome.TOO_LARGE
+    assert bd_of(beads).replace_notes("t-1", "n" * MAX_ARGUMENT_BYTES).outcome is BdOutcome.DELIVERED
+    assert len(beads.notes("t-1")) == MAX_ARGUMENT_BYTES
 
 
 def test_a_program_that_is_gone_is_absent(beads: "BeadsProject") -> None:
@@ -146,10 +146,10 @@ def test_children_are_all_children_also_for_a_bd_without_the_flag(
     assert len(bd_of(beads).children("t-1").issues) == 60
 
 
-def owned_by(beads: "BeadsProject", **fields: object) -> BeadsPlace:
+def owned_by(beads: "BeadsProject", **fields: object) -> BeadsDirectory:
     beads.put("t-1")
     (beads.root / ".beads" / ".exclusive-lock").write_text(json.dumps(fields))
-    place = beads_place(beads.path)
+    place = find_beads(beads.path)
     assert place is not None
     return place
 
@@ -157,7 +157,7 @@ def owned_by(beads: "BeadsProject", **fields: object) -> BeadsPlace:
 def test_an_exclusive_lock_is_respected_and_no_bd_started(beads: "BeadsProject") -> None:
     owned_by(beads, holder="a vacuum", pid=os.getpid(), hostname=socket.gethostname())
     answer = bd_of(beads).show("t-1")
-    assert answer == BdResult(BdOutcome.LOCKED, (), "a vacuum has the database to itself")
+    assert answer == BdResult(BdOutcome.LOCKED, (), "a vacuum holds the exclusive lock of the database")
     assert beads.calls == []
 
 
@@ -181,7 +181,7 @@ def test_bd_is_found_on_path_in_the_usual_places_or_where_the_settings_say(
 ) -> None:
     unset = msgspec.structs.replace(beads.settings, program=None)
     monkeypatch.setenv("PATH", "/nowhere")
-    monkeypatch.setattr("flowd.sinks.beads.bd.USUAL_PLACES", ("~/go/bin",))
+    monkeypatch.setattr("flowd.sinks.beads.bd.INSTALL_DIRS", ("~/go/bin",))
     assert find_bd(unset) is None
     usual = private_home / "go" / "bin" / "bd"
     usual.parent.mkdir(parents=True)
@@ -201,6 +201,6 @@ def test_a_worktree_uses_the_beads_of_its_repository(beads: "BeadsProject", tmp_
     worktree = tmp_path / "w"
     worktree.mkdir()
     (worktree / ".git").write_text(f"gitdir: {common}/worktrees/w\n")
-    assert beads_place(str(worktree)) == (str(worktree), str(beads.root / ".beads"))
+    assert find_beads(str(worktree)) == (str(worktree), str(beads.root / ".beads"))
     (tmp_path / "plain").mkdir()
-    assert beads_place(str(tmp_path / "plain")) is None
+    assert find_beads(str(tmp_path / "plain")) is None

@@ -14,8 +14,9 @@ import pytest
 from flowd.handoff.beads_note import BeadsNote, own_block
 from flowd.sinks.beads import notes as beads_notes
 from flowd.sinks.beads.bd import BdOutcome, BdResult
-from flowd.sinks.beads.notes import EpicProgress, epic_progress, read_issue, sync_note
-from flowd.sinks.beads.place import beads_lock, beads_place
+from flowd.sinks.beads.directory import beads_lock, find_beads
+from flowd.sinks.beads.notes import epic_progress, read_issue, sync_note
+from flowd.sinks.track.progress import TrackProgress
 
 if TYPE_CHECKING:
     from tests.support.beads_project import BeadsProject
@@ -80,7 +81,7 @@ def test_a_bd_that_never_replaces_gets_a_further_block(beads: "BeadsProject", wa
 @pytest.mark.parametrize("ways", ["forget"], indirect=True)
 def test_an_update_that_says_done_and_did_nothing_is_no_success(beads: "BeadsProject", ways: str) -> None:
     beads.put("t-1")
-    assert sync(beads) == (BdOutcome.FAILED, (), "bd took the note and does not show it")
+    assert sync(beads) == (BdOutcome.FAILED, (), "bd accepted the note but does not show it")
 
 
 @pytest.mark.parametrize(
@@ -190,12 +191,12 @@ def test_eight_checkpoints_at_once_keep_every_line_of_the_other_tools(beads: "Be
 def test_one_bd_runs_at_a_time(beads: "BeadsProject", monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("STAND_IN_BD", "slow")
     beads.put("t-1")
-    place = beads_place(beads.path)
+    place = find_beads(beads.path)
     assert place is not None
     with beads_lock(place, 1.0):
         impatient = msgspec.structs.replace(beads.settings, timeout_s=0.1)
         answer = read_issue(beads.path, "t-1", impatient)
-        assert answer == (BdOutcome.LOCKED, (), "another flowd process is at these Beads")
+        assert answer == (BdOutcome.LOCKED, (), "another flowd process is using these Beads")
         assert beads.calls == []
     with ThreadPoolExecutor(4) as pool:
         answers = list(pool.map(lambda _: read_issue(beads.path, "t-1", beads.settings), range(4)))
@@ -204,13 +205,13 @@ def test_one_bd_runs_at_a_time(beads: "BeadsProject", monkeypatch: pytest.Monkey
 
 def test_progress_counts_closed_children_of_all_and_nothing_of_nothing_is_zero(beads: "BeadsProject") -> None:
     beads.put("t-1")
-    assert epic_progress(beads.path, "t-1", beads.settings) == EpicProgress(0, 0)
-    assert EpicProgress(0, 0).percent == 0
+    assert epic_progress(beads.path, "t-1", beads.settings) == TrackProgress(0, 0)
+    assert TrackProgress(0, 0).percent == 0
     for number in range(55):
         beads.put(f"t-1.{number}", status="closed" if number < 11 else "open")
     found = epic_progress(beads.path, "t-1", beads.settings)
     assert found is not None
-    assert (found.closed, found.total, found.percent) == (11, 55, 20)
+    assert (found.done, found.total, found.percent) == (11, 55, 20)
     beads.program.unlink()
     assert epic_progress(beads.path, "t-1", beads.settings) is None
 
@@ -238,4 +239,4 @@ def test_a_real_bd_keeps_both_notes(tmp_path: Path, beads: "BeadsProject") -> No
     assert notes.startswith(THEIRS)
     assert told_in(notes) == "IN PROGRESS: Receipts"
     assert sync_note(beads.path, "t-nope", NOTE, settings).outcome is BdOutcome.UNKNOWN_ID
-    assert epic_progress(beads.path, issue, settings) == EpicProgress(0, 0)
+    assert epic_progress(beads.path, issue, settings) == TrackProgress(0, 0)

@@ -11,6 +11,8 @@ import pytest
 
 from flowd.config.live import LiveSettings
 from flowd.handoff.beads_note import own_block
+from flowd.handoff.track import tracks
+from flowd.handoff.track.metadata import Metadata, read_metadata
 from flowd.model.checkpoints import checkpoint_fact
 from flowd.model.facts import Fact, Titled, Trigger
 from flowd.model.session import SessionState
@@ -118,6 +120,36 @@ def test_a_checkpoint_bound_to_a_track_goes_to_its_epic(beads: "BeadsProject", s
     assert beads.notes("t-7") == ""
 
 
+def test_a_track_without_an_epic_writes_nothing_into_the_epic_of_another_track(
+    beads: "BeadsProject", sink: Configure
+) -> None:
+    beads.put("t-7")
+    beads.put("t-1", status="in_progress")
+    track(beads, "older", 100.0, status="in_progress")
+    track(beads, "till", 200.0, status="in_progress", beads_epic="t-7")
+    sink().accept(checkpoint_fact(state(beads), "manual", "x", "", track="older"))
+    assert own_block(beads.notes("t-1"))
+    assert beads.notes("t-7") == ""
+
+
+def test_each_metadata_json_is_parsed_once_for_a_note(
+    beads: "BeadsProject", sink: Configure, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    beads.put("t-7")
+    track(beads, "done", 300.0, status="archived")
+    track(beads, "till", 200.0, status="in_progress", beads_epic="t-7")
+    parsed: list[str] = []
+
+    def counting(project: str, directory: str) -> Metadata:
+        parsed.append(Path(directory).name)
+        return read_metadata(project, directory)
+
+    monkeypatch.setattr(tracks, "read_metadata", counting)
+    sink().accept(fact(beads))
+    assert own_block(beads.notes("t-7"))
+    assert parsed == ["done", "till"]
+
+
 def test_the_setting_comes_next_also_by_project(beads: "BeadsProject", sink: Configure) -> None:
     beads.put("t-1", status="in_progress")
     beads.put("t-2")
@@ -172,7 +204,7 @@ def test_only_checkpoints_worth_a_note_in_projects_with_beads_are_taken(
     ("ways", "error", "said"),
     [
         ("busy", RetryLaterError, "shop: locked (Error: failed to open database: database is locked)"),
-        ("forget", OSError, "shop: failed (bd took the note and does not show it)"),
+        ("forget", OSError, "shop: failed (bd accepted the note but does not show it)"),
     ],
 )
 def test_what_fails_is_tried_again(

@@ -15,8 +15,8 @@ from flowd.handoff.track.tracks import Track, choose_track
 from flowd.model.facts import Checkpointed, Fact
 from flowd.sinks.beads.sink import BeadsSink
 from flowd.sinks.protocol import RetryLaterError
-from flowd.sinks.track.couriers import DeferDelivery, DeliverNow
 from flowd.sinks.track.create import Creation, CreationResult
+from flowd.sinks.track.delivery import DeferDelivery, DeliverNow
 from flowd.sinks.track.resume import resume_track
 from flowd.sinks.track.sink import TrackSink
 from flowd.store.database import Database

@@ -1,4 +1,4 @@
-"""What a checkpoint says in a Beads note: enough for a stranger to go on."""
+"""The Beads note of a checkpoint."""
 
 from pathlib import Path
 
@@ -8,33 +8,34 @@ from flowd.handoff.track.tracks import Track
 from flowd.handoff.track.workers import read_workers
 from flowd.model.facts import Checkpointed
 from flowd.model.session import SessionState
+from flowd.system.text import and_more
 from flowd.workspace.project import FOLDER
 
-DECISIONS_TOLD = 10
-LEARNINGS_TOLD = 5
-FILES_TOLD = 10
+MAX_DECISIONS = 10
+MAX_LEARNINGS = 5
+MAX_FILES = 10
 
 
 def checkpoint_note(checkpoint: Checkpointed, at: float, track: TrackBeads | None) -> BeadsNote:
-    """Return the note that tells *checkpoint*, made at *at*, in the course of *track*."""
+    """Return the note of *checkpoint*, made at *at* while working on *track*."""
     state = checkpoint.state
     return BeadsNote(
         at=at,
         completed="; ".join(part for part in (_progress(track), state.outcome, _changed(state)) if part),
-        decisions=state.decisions[-DECISIONS_TOLD:],
+        decisions=state.decisions[-MAX_DECISIONS:],
         in_progress=_in_progress(state),
         next=state.next,
         blockers=state.blockers,
         discovered=(
-            *state.learnings[-LEARNINGS_TOLD:],
+            *state.learnings[-MAX_LEARNINGS:],
             *(f"open question: {text}" for text in state.questions),
         ),
-        handoff=f"{_saved(checkpoint, track)} ({_circumstances(checkpoint)})",
+        handoff=f"{_saved_at(checkpoint, track)} ({_origin(checkpoint)})",
     )
 
 
 def with_workers(note: BeadsNote, project: str, track: TrackBeads | None) -> BeadsNote:
-    """Return *note* with the parallel workers of *track*, where it has some."""
+    """Return *note* with the parallel workers of *track*, if it has any."""
     if track is None:
         return note
     workers = read_workers(project, Track(project, track.track).directory)
@@ -51,17 +52,16 @@ def _progress(track: TrackBeads | None) -> str:
 def _changed(state: SessionState) -> str:
     if not state.files:
         return ""
-    more = f" (+{len(state.files) - FILES_TOLD} more)" if len(state.files) > FILES_TOLD else ""
-    return f"changed {', '.join(state.files[:FILES_TOLD])}{more}"
+    return f"changed {and_more(state.files, MAX_FILES)}"
 
 
 def _in_progress(state: SessionState) -> str:
     goal = state.goal or state.title
-    tried = f"hypothesis: {state.hypothesis}" if state.hypothesis else ""
-    return "; ".join(part for part in (state.now, f"goal: {goal}" if goal else "", tried) if part)
+    hypothesis = f"hypothesis: {state.hypothesis}" if state.hypothesis else ""
+    return "; ".join(part for part in (state.now, f"goal: {goal}" if goal else "", hypothesis) if part)
 
 
-def _saved(checkpoint: Checkpointed, track: TrackBeads | None) -> str:
+def _saved_at(checkpoint: Checkpointed, track: TrackBeads | None) -> str:
     if track is not None and track.section and track.handoff_file:
         return f"Section {track.section} saved at conductor/handoffs/{track.track}/{track.handoff_file}"
     if Path(checkpoint.state.project, FOLDER, "handoff.yaml").is_file():
@@ -69,7 +69,7 @@ def _saved(checkpoint: Checkpointed, track: TrackBeads | None) -> str:
     return "checkpoint saved in core.db"
 
 
-def _circumstances(checkpoint: Checkpointed) -> str:
+def _origin(checkpoint: Checkpointed) -> str:
     state = checkpoint.state
     branch = f", branch {state.branch}" if state.branch else ""
     return f"{checkpoint.trigger}, session {state.session_id}{branch}"

@@ -1,0 +1,103 @@
+"""Deliver a track handoff to Beads and Agent Mail, and read back what they have."""
+
+from typing import NamedTuple, Protocol
+
+from flowd.config.settings import Settings
+from flowd.handoff.beads_note import BeadsNote
+from flowd.handoff.mail_message import MailMessage
+from flowd.handoff.track.beads import beads_disabled
+from flowd.sinks.agent_mail.mailbox import ReceivedMail, is_configured, latest_handoff, send_handoff
+from flowd.sinks.beads.bd import BdOutcome, BeadsIssue
+from flowd.sinks.beads.directory import find_beads
+from flowd.sinks.beads.notes import epic_progress, read_issue, sync_note
+from flowd.sinks.track.progress import TrackProgress
+
+# With these outcomes no note was due: the step is skipped, not failed.
+_NOT_DUE = frozenset({BdOutcome.ABSENT, BdOutcome.NO_DATABASE, BdOutcome.NO_ISSUE})
+
+
+class DeliveryResult(NamedTuple):
+    """The result of one delivery."""
+
+    outcome: str
+    message: str = ""
+
+
+class TrackDelivery(Protocol):
+    """Delivers mail and notes, or defers them to the sinks."""
+
+    def mail(self, project: str, message: MailMessage) -> DeliveryResult:
+        """Send the handoff."""
+        ...
+
+    def note(self, project: str, issue: str, note: BeadsNote) -> DeliveryResult:
+        """Write *note* into *issue*, or into the one being worked on if *issue* is empty."""
+        ...
+
+
+class DeferDelivery:
+    """For the daemon: the Beads and Agent Mail sinks deliver the same checkpoint, with retries."""
+
+    def mail(self, _project: str, _message: MailMessage) -> DeliveryResult:
+        """Defer to the sink."""
+        return DeliveryResult("skipped", "delivered by the agent_mail sink")
+
+    def note(self, _project: str, _issue: str, _note: BeadsNote) -> DeliveryResult:
+        """Defer to the sink."""
+        return DeliveryResult("skipped", "delivered by the beads sink")
+
+
+class DeliverNow:
+    """For commands: deliver at once and report the result; the daemon's sinks retry what failed."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+
+    def mail(self, project: str, message: MailMessage) -> DeliveryResult:
+        """Send the mail if Agent Mail is configured; its id keeps the sink from sending it twice."""
+        if not is_configured(self._settings.agent_mail):
+            return DeliveryResult("skipped", "not configured")
+        return DeliveryResult("done", f"sent to {send_handoff(project, message, self._settings.agent_mail)}")
+
+    def note(self, project: str, issue: str, note: BeadsNote) -> DeliveryResult:
+        """Write the note if the project uses Beads."""
+        if not uses_beads(project, self._settings):
+            return DeliveryResult("skipped", "the project has no Beads in use")
+        result = sync_note(project, issue, note, self._settings.beads)
+        if result.outcome is BdOutcome.DELIVERED and result.issues:
+            return DeliveryResult("done", f"{result.outcome} to {result.issues[0].id}")
+        message = f"{result.outcome}{f' ({result.message})' if result.message else ''}"
+        return DeliveryResult(_delivery_outcome(result.outcome), message)
+
+
+def _delivery_outcome(outcome: BdOutcome) -> str:
+    if outcome is BdOutcome.DELIVERED:
+        return "done"
+    return "skipped" if outcome in _NOT_DUE else "failed"
+
+
+def uses_beads(project: str, settings: Settings) -> bool:
+    """Return True if *project* has a .beads directory and nobody has disabled Beads; does not run bd."""
+    return settings.beads.enabled and find_beads(project) is not None and not beads_disabled(project)
+
+
+def counted_progress(project: str, epic: str, settings: Settings) -> TrackProgress | None:
+    """Return how many children of *epic* are closed, None if Beads cannot tell or there are none."""
+    if not epic or not uses_beads(project, settings):
+        return None
+    progress = epic_progress(project, epic, settings.beads)
+    return progress if progress and progress.total else None
+
+
+def issue_of_epic(project: str, epic: str, settings: Settings) -> BeadsIssue | None:
+    """Return the issue as bd shows it, None if there is none."""
+    if not epic or not uses_beads(project, settings):
+        return None
+    return next(iter(read_issue(project, epic, settings.beads).issues), None)
+
+
+def mailed_handoff(project: str, track: str, epic: str, settings: Settings) -> ReceivedMail | None:
+    """Return the newest handoff mailed about *track* or its *epic*; raise if the server cannot be reached."""
+    threads = dict.fromkeys(("", epic))
+    found = [latest_handoff(project, track, settings.agent_mail, epic=name) for name in threads]
+    return max((mail for mail in found if mail), key=lambda mail: mail.created_at, default=None)
