@@ -61,7 +61,7 @@ def resolve_paths() -> Paths:
     directories = platformdirs.PlatformDirs("flowd", appauthor=False)
     config = os.environ.get("FLOWD_CONFIG")
     return Paths(
-        config_file=Path(config) if config else Path(directories.user_config_dir) / "config.yaml",
+        config_file=Path(config).absolute() if config else Path(directories.user_config_dir) / "config.yaml",
         data_dir=_overridden("FLOWD_DATA_DIR", directories.user_data_dir),
         state_dir=_overridden("FLOWD_STATE_DIR", directories.user_state_dir),
         runtime_dir=_overridden("FLOWD_RUNTIME_DIR", _runtime_dir(directories.user_state_dir)),
@@ -85,13 +85,27 @@ def make_private_dir(path: Path) -> None:
 
 
 def _overridden(variable: str, default: str) -> Path:
-    return Path(os.environ.get(variable) or default)
+    return Path(os.environ.get(variable) or default).absolute()
 
 
-def _runtime_dir(state_dir: str) -> str:
-    # Without a private runtime directory the state directory is the safe place: it is this user's own,
-    # while platformdirs' fallbacks are shared (/tmp, with a warning) or emptied by cleaners (macOS).
+def _runtime_dir(default_state_dir: str) -> str:
+    """Return the directory of the control socket: it moves with an overridden state directory.
+
+    Without a private runtime directory the state directory is the safe place: it is this user's own,
+    while platformdirs' fallbacks are shared (/tmp, with a warning) or emptied by cleaners (macOS).
+    """
+    overridden = os.environ.get("FLOWD_STATE_DIR")
+    if overridden:
+        return overridden
     private = os.environ.get("XDG_RUNTIME_DIR", "")
-    if sys.platform == "linux" and private and os.access(private, os.W_OK | os.X_OK):
+    if sys.platform == "linux" and private and _is_own(private) and os.access(private, os.W_OK | os.X_OK):
         return os.path.join(private, "flowd")
-    return state_dir
+    return default_state_dir
+
+
+def _is_own(directory: str) -> bool:
+    """Return True if *directory* belongs to this user: another owner could replace the socket in it."""
+    try:
+        return os.stat(directory).st_uid == os.getuid()
+    except OSError:
+        return False

@@ -11,7 +11,7 @@ from pathlib import Path
 from flowd.config.logs import log
 from flowd.daemon import child as lifeline
 from flowd.system.errors import FlowdError
-from flowd.system.processes import scrubbed_environment
+from flowd.system.processes import NEUTRAL_DIRECTORY, scrubbed_environment
 
 STOP_DEADLINE_S = 2.0
 
@@ -67,6 +67,7 @@ class Child:
             with self._output.open("ab") as output:
                 process = subprocess.Popen(
                     self._command,
+                    cwd=NEUTRAL_DIRECTORY,
                     stdin=subprocess.DEVNULL,
                     stdout=output,
                     stderr=output,

@@ -3,7 +3,6 @@
 import os
 import queue
 import signal
-import sys
 import time
 from collections.abc import Callable
 from functools import partial
@@ -38,7 +37,7 @@ from flowd.store.database import Database
 from flowd.store.idle import Pause
 from flowd.store.journal import Journal
 from flowd.system.errors import SettingsError
-from flowd.system.processes import end_programs, running_programs
+from flowd.system.processes import end_programs, python_command, running_programs
 
 LAST_JOIN_S = 0.5
 INBOX_SLICE_S = 0.02
@@ -122,7 +121,7 @@ class Supervisor:
             self.parts.pop("serve").join(LAST_JOIN_S)
 
     def _new_serve(self) -> Child:
-        command = [sys.executable, "-m", "flowd", "serve"]
+        command = python_command("flowd", "serve")
         self._served = Child(command, self._paths.log_dir / "serve.log")
         return self._served
 

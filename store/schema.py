@@ -8,6 +8,7 @@ from pathlib import Path
 
 from flowd.store.database import Database
 from flowd.system.errors import StoreError
+from flowd.system.processes import NEUTRAL_DIRECTORY, python_command, scrubbed_environment
 
 MIGRATION_SET = "flowd"
 MIGRATIONS_TABLE = "flow_migrations"
@@ -67,7 +68,9 @@ def ensure_current(database: Database) -> None:
         if database.path.exists() and database.path.stat().st_size and is_current(database):
             return
         run = subprocess.run(
-            [sys.executable, "-m", "flowd.store.migrations", str(database.path)],
+            python_command("flowd.store.migrations", str(database.path.absolute())),
+            cwd=NEUTRAL_DIRECTORY,
+            env=scrubbed_environment(),
             stdout=subprocess.PIPE,
             # On a terminal the child shows how far it is; elsewhere it has nothing to say there.
             stderr=None if sys.stderr and sys.stderr.isatty() else subprocess.PIPE,

@@ -43,6 +43,19 @@ def read_whole(path: str, limit: int) -> bytes:
         os.close(descriptor)
 
 
+def read_tail(path: str, limit: int) -> bytes:
+    """Return the last *limit* bytes of the regular file at *path*; raise as `read_capped` does."""
+    descriptor = os.open(path, READ_FLAGS)
+    try:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            raise UnreadableFileError("not a regular file")
+        os.lseek(descriptor, max(0, status.st_size - limit), os.SEEK_SET)
+        return os.read(descriptor, limit)
+    finally:
+        os.close(descriptor)
+
+
 def read_line(path: str, limit: int = 4096) -> str:
     """Return the first line of *path*, or ``""`` if it is not a small readable file."""
     try:

@@ -3,6 +3,7 @@
 import os
 import signal
 import subprocess
+import sys
 import tempfile
 import threading
 from collections.abc import Mapping, Sequence
@@ -11,13 +12,47 @@ from typing import NamedTuple
 
 from flowd.system.errors import FlowdError
 
+# Variables that name a file or directory: a child with another working directory must find the same one.
+_PATH_VARIABLES = (
+    "CLAUDE_CONFIG_DIR",
+    "FLOWD_CONFIG",
+    "FLOWD_DATA_DIR",
+    "FLOWD_STATE_DIR",
+    "FLOWD_RUNTIME_DIR",
+)
+
 
 def scrubbed_environment() -> dict[str, str]:
-    """Return this process's environment without the variables of a Claude session."""
-    kept = ("CLAUDE_CONFIG_DIR",)
-    return {
-        name: value for name, value in os.environ.items() if not name.startswith("CLAUDE") or name in kept
+    """Return the environment for a child, safe in whatever directory it runs.
+
+    Variables of a Claude session are left out, paths are absolute, and PATH keeps only absolute
+    directories: a relative one would find programs in a cloned repository.
+    """
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith("CLAUDE") or name == "CLAUDE_CONFIG_DIR"
     }
+    absolute = {name: os.path.abspath(kept[name]) for name in _PATH_VARIABLES if kept.get(name)}  # noqa: PTH100 no link is resolved
+    return kept | absolute | {"PATH": safe_search_path()}
+
+
+def safe_search_path() -> str:
+    """Return PATH without relative and empty entries, which mean the working directory."""
+    entries = os.environ.get("PATH", os.defpath).split(os.pathsep)
+    return os.pathsep.join(entry for entry in entries if os.path.isabs(entry)) or os.defpath  # noqa: PTH117 a string
+
+
+def python_command(module: str, *arguments: str) -> list[str]:
+    """Return the command that runs *module* with this interpreter.
+
+    ``-P`` keeps the working directory out of ``sys.path``: a package in a cloned repository must
+    never be imported. Run it with ``cwd=NEUTRAL_DIRECTORY`` and ``scrubbed_environment()``.
+    """
+    return [sys.executable, "-P", "-m", module, *arguments]
+
+
+NEUTRAL_DIRECTORY = "/"
 
 
 OUTPUT_BYTES = 64_000_000

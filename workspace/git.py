@@ -5,8 +5,8 @@ import os
 from pathlib import Path
 from typing import NamedTuple
 
-from flowd.system.files import read_line
-from flowd.system.processes import DeadlineExceededError, run_program
+from flowd.system.files import read_line, read_tail
+from flowd.system.processes import DeadlineExceededError, run_program, scrubbed_environment
 
 _BRANCHES = "refs/heads/"
 # Repositories in the reftable format keep this fixed text in HEAD; the branch stands elsewhere.
@@ -94,10 +94,8 @@ def reflog(root: str) -> list[ReflogEntry]:
     if place is None:
         return []
     try:
-        with open(os.path.join(place.directory, "logs", "HEAD"), "rb") as file:
-            file.seek(max(0, os.fstat(file.fileno()).st_size - TAIL_BYTES))
-            lines = file.read().split(b"\n")
-    except OSError:
+        lines = read_tail(os.path.join(place.directory, "logs", "HEAD"), TAIL_BYTES).split(b"\n")
+    except (OSError, ValueError):
         return []
     return [entry for line in lines if (entry := _entry(line)) is not None]
 
@@ -130,8 +128,11 @@ def _entry(line: bytes) -> ReflogEntry | None:
 
 DEADLINE_S = 3.0
 MAX_FILES = 40
-# A repository may name a program for fsmonitor; asking what changed must not run it.
-STATUS = ("git", "-c", "core.fsmonitor=false", "status", "--porcelain=v1", "-z", "--no-renames", "--", ".")
+# A repository's own configuration may name programs (fsmonitor, hooks, filters, submodules with theirs);
+# asking what changed must not run any of them.
+_GIT = ("git", "--no-pager", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null")
+_STATUS = ("status", "--porcelain=v1", "-z", "--no-renames", "--ignore-submodules=all", "--", ".")
+_FILTER_NAMES = ("--includes", "--null", "--name-only", "--get-regexp", r"^filter\.")
 
 
 def uncommitted_files(root: str) -> list[str]:
@@ -148,9 +149,30 @@ def uncommitted_files(root: str) -> list[str]:
 
 def _status(root: str) -> str:
     """Return the output of ``git status``, empty if there is no git, it fails, or it takes too long."""
-    env = {**os.environ, "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0"}
     try:
-        result = run_program(STATUS, cwd=root, env=env, timeout_s=DEADLINE_S, errors="surrogateescape")
+        return _git(root, _STATUS, _without_filters(root))
     except (OSError, DeadlineExceededError):
         return ""
+
+
+def _without_filters(root: str) -> dict[str, str]:
+    """Return the configuration that switches off every filter the repository itself defines."""
+    names = {
+        name.rpartition(".")[0]
+        for scope in ("--local", "--worktree")
+        for name in _git(root, ("config", scope, *_FILTER_NAMES), {}).split("\0")
+        if name
+    }
+    off = {"clean": "", "process": "", "required": "false"}
+    return {f"{name}.{key}": value for name in sorted(names) for key, value in off.items()}
+
+
+def _git(root: str, arguments: tuple[str, ...], overrides: dict[str, str]) -> str:
+    env = {**scrubbed_environment(), "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0"}
+    # As variables, not as -c: a name with "=" in it would end up as another setting.
+    env["GIT_CONFIG_COUNT"] = str(len(overrides))
+    for number, (key, value) in enumerate(overrides.items()):
+        env |= {f"GIT_CONFIG_KEY_{number}": key, f"GIT_CONFIG_VALUE_{number}": value}
+    command = (*_GIT, *arguments)
+    result = run_program(command, cwd=root, env=env, timeout_s=DEADLINE_S, errors="surrogateescape")
     return result.stdout if result.code == 0 else ""

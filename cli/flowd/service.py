@@ -4,7 +4,6 @@ import enum
 import os
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import NamedTuple
@@ -13,6 +12,7 @@ from flowd.actions.daemon_client import Holder, ask, control_socket, running_hol
 from flowd.cli.flowd.manager.manager import manager_owning, manager_serving, run_all
 from flowd.config.paths import Paths
 from flowd.system.errors import FlowdError, NotRunningError
+from flowd.system.processes import NEUTRAL_DIRECTORY, python_command, scrubbed_environment
 
 START_DEADLINE_S = 20.0
 STOP_DEADLINE_S = 6.0
@@ -51,7 +51,12 @@ def start(paths: Paths) -> StartResult:
     if manager is not None:
         run_all(manager.commands_to_start())
         return StartResult(Started.NOW, wait_until_answering(paths))
-    run = subprocess.run([sys.executable, "-m", "flowd", "run", "--detach"], check=False)
+    run = subprocess.run(
+        python_command("flowd", "run", "--detach"),
+        cwd=NEUTRAL_DIRECTORY,
+        env=scrubbed_environment(),
+        check=False,
+    )
     if run.returncode != 0:
         raise FlowdError(
             "flowd could not start", hint="the lines above say why; `flowd doctor` checks the rest"

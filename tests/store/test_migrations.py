@@ -236,3 +236,15 @@ def test_a_process_that_waited_for_a_migration_copies_nothing(
     monkeypatch.setattr(schema, "is_current", lambda database: next(looks))
     migrate(path)
     assert backups(path) == []
+
+
+@pytest.mark.parametrize("planted", ["flowd/__init__.py", "click.py", "struct.py", "sqlite_utils.py"])
+def test_nothing_in_the_working_directory_is_imported_by_a_migration(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, planted: str
+) -> None:
+    ran = tmp_path / "ran"
+    (tmp_path / planted).parent.mkdir(exist_ok=True)
+    (tmp_path / planted).write_text(f"open({str(ran)!r}, 'w').close()\nraise SystemExit(3)\n")
+    monkeypatch.chdir(tmp_path)
+    schema.ensure_current(Database(tmp_path / "data" / "core.db"))
+    assert not ran.exists()

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from flowd.workspace.git import uncommitted_files
+from flowd.workspace.git import head_commit, uncommitted_files
 from tests.support.git import git
 
 
@@ -38,3 +38,52 @@ def test_without_git_or_a_repository_nothing_is_uncommitted(
     (tmp_path / "a.py").touch()
     monkeypatch.setenv("PATH", str(tmp_path))
     assert uncommitted_files(str(tmp_path)) == []
+
+
+@pytest.mark.parametrize("name", ["evil", "a=b", "with.dots", 'quo"te'])
+@pytest.mark.parametrize("where", ["config", "included"])
+def test_no_program_of_the_repository_runs_when_asked_what_changed(
+    tmp_path: Path, name: str, where: str
+) -> None:
+    git(tmp_path, "init")
+    (tmp_path / "a.txt").write_text("one\n")
+    git(tmp_path, "add", "-A")
+    git(tmp_path, "-c", "user.name=x", "-c", "user.email=x@x", "commit", "-qm", "one")
+    ran = tmp_path.parent / f"ran-{where}-{len(name)}"
+    config = tmp_path / ".git" / "config"
+    filters = config if where == "config" else tmp_path / ".git" / "more"
+    if where == "included":
+        with config.open("a") as file:
+            file.write("[include]\n\tpath = more\n")
+    quoted = name.replace('"', '\\"')
+    with filters.open("a") as file:
+        file.write(f'[filter "{quoted}"]\n\tclean = "touch {ran}; cat"\n\trequired = true\n')
+        file.write(f'[core]\n\tfsmonitor = "touch {ran}"\n\tpager = "touch {ran}"\n')
+    (tmp_path / ".gitattributes").write_text(f"* filter={name}\n")
+    hook = tmp_path / ".git" / "hooks" / "post-index-change"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text(f"#!/bin/sh\ntouch {ran}\n")
+    hook.chmod(0o755)
+    (tmp_path / "a.txt").write_text("two\n")
+    assert "a.txt" in uncommitted_files(str(tmp_path))
+    assert not ran.exists()
+
+
+def test_a_program_below_a_relative_path_entry_is_never_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    git(tmp_path, "init")
+    (tmp_path / "git").write_text(f"#!/bin/sh\ntouch {tmp_path}/ran\n")
+    (tmp_path / "git").chmod(0o755)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", f".:{os.environ['PATH']}")
+    uncommitted_files(str(tmp_path))
+    assert not (tmp_path / "ran").exists()
+
+
+def test_a_reflog_that_is_a_fifo_is_passed_over(tmp_path: Path) -> None:
+    git(tmp_path, "init")
+    logs = tmp_path / ".git" / "logs"
+    logs.mkdir(exist_ok=True)
+    os.mkfifo(logs / "HEAD")
+    assert head_commit(str(tmp_path)) == ""
