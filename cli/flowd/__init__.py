@@ -24,6 +24,7 @@ VERBS = {
     "install": "flowd.cli.flowd.install.install",
     "uninstall": "flowd.cli.flowd.install.uninstall",
     "doctor": "flowd.cli.flowd.doctor",
+    "restore-backup": "flowd.cli.flowd.restore_backup",
     "mcp": "flowd.cli.flowd.mcp",
     "serve": "flowd.cli.flowd.serve",
     "completion": "flowd.cli.completion",
