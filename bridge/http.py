@@ -17,6 +17,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from flowd import __version__
+from flowd.bridge.connections import BoundedProtocol
 from flowd.bridge.guard import Addresses, Guard
 from flowd.bridge.server import ThreadServer
 from flowd.store import schema
@@ -57,6 +58,7 @@ class WebServer(uvicorn.Server):
                 date_header=False,
                 proxy_headers=False,
                 ws="none",
+                http=BoundedProtocol,
                 limit_concurrency=MAX_CONNECTIONS,
                 timeout_graceful_shutdown=GRACE_S,
             )
@@ -103,7 +105,6 @@ def _cannot_listen(host: str, port: int, error: OSError) -> FlowdError:
 PATH = "/mcp"
 # JSON may write each byte of a 1 MB entry as six (a control character as \u0001).
 MAX_REQUEST_BYTES = 8 * 1024 * 1024
-MAX_SESSIONS = 1000
 
 log = logging.getLogger("flowd.bridge")
 
@@ -129,7 +130,8 @@ def make_app(server: ThreadServer, options: HttpOptions) -> ASGIApp:
     app = server.protocol.streamable_http_app(
         streamable_http_path=PATH,
         max_request_body_size=MAX_REQUEST_BYTES,
-        max_sessions=MAX_SESSIONS,
+        # The tools keep no state between calls: nothing to expire, and a restart breaks no client.
+        stateless_http=True,
         # The guard has checked Host and Origin already, and knows the names that the person allowed.
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
         custom_starlette_routes=[Route("/healthz", _healthz(server))],
