@@ -293,6 +293,7 @@ def test_a_projects_directory_that_is_a_link_is_followed(daemon_home: "DaemonHom
     daemon_home.wait_for(captured(1))
 
 
+@pytest.mark.unmeasured
 def test_the_daemon_carries_none_of_the_heavy_packages(
     daemon_home: "DaemonHome", transcript: Path, tmp_path: Path
 ) -> None:
