@@ -6,10 +6,10 @@ BIN := $(VENV)/bin
 # Tests sync thousands of files; in memory that costs nothing, and it is the same code that runs.
 SCRATCH := $(shell test -d /dev/shm && test -w /dev/shm && echo TMPDIR=/dev/shm)
 
-.PHONY: help up down test check format bench e2e clean
+.PHONY: help up down test coverage check format hooks wheel bench e2e clean
 
 help: ## show this list
-	@awk -F ':.*## ' '/^[a-z0-9]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z0-9]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' Makefile
 
 $(BIN)/flowd: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "flowd needs Python 3.11 or newer; '$(PYTHON)' is older. Try: make PYTHON=python3.11 $(MAKECMDGOALS)"; exit 1; }
@@ -31,11 +31,29 @@ down: ## stop the daemon that `make up` started
 test: $(VENV)/.dev ## run the whole suite
 	$(SCRATCH) $(BIN)/python -m pytest -n auto $(PYTEST_ARGS)
 
-check: $(VENV)/.dev ## ruff, format, mypy strict, import-linter
+coverage: $(VENV)/.dev ## run the suite measured, child processes too; fails below the floor in pyproject.toml
+	rm -rf .coverage && mkdir .coverage
+	$(SCRATCH) $(BIN)/coverage run -m pytest -n auto -m "not unmeasured" $(PYTEST_ARGS)
+	$(BIN)/coverage combine --quiet
+	$(BIN)/coverage html --quiet --fail-under=0
+	$(BIN)/coverage report
+
+check: $(VENV)/.dev ## ruff, format, mypy strict, import-linter, GitHub's files
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	$(BIN)/check-jsonschema --quiet --builtin-schema custom.github-workflows-require-timeout .github/workflows/ci.yml
+	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.dependabot .github/dependabot.yml
+	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-issue-forms .github/ISSUE_TEMPLATE/[!c]*.yml
+	$(BIN)/pre-commit validate-config
+
+hooks: $(VENV)/.dev ## have git run the checks before each commit
+	$(BIN)/pre-commit install
+
+wheel: ## build the wheel, install it into an empty environment and use it
+	PYTHON=$(PYTHON) .ci/wheel
 
 format: $(VENV)/.dev ## rewrite the code in the house format
 	$(BIN)/ruff check --fix .
@@ -48,4 +66,4 @@ bench: $(VENV)/.dev ## flowd beside its floors, one table
 	$(BIN)/python -m bench
 
 clean: ## remove what make made (never your data)
-	rm -rf $(VENV) build .mypy_cache .ruff_cache .pytest_cache .hypothesis src/flowd.egg-info
+	rm -rf $(VENV) build .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage src/flowd.egg-info

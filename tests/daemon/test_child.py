@@ -3,31 +3,26 @@
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 
 import pytest
 
 from flowd.daemon.child import Child, ChildEndedError
+from tests.support.waiting import DEADLINE_S, wait_until
 
 FAMILY = """
-import os, subprocess, sys, time
+import os, signal, subprocess, sys, time
 grandchild = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
-print(os.getpid(), grandchild.pid, flush=True)
-import signal
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
+print(os.getpid(), grandchild.pid, flush=True)
 time.sleep(600)
 """
 
 
 def pids(output: Path) -> list[int]:
-    deadline = time.monotonic() + 30
-    while time.monotonic() < deadline:
-        words = output.read_text().split() if output.exists() else []
-        if len(words) == 2:
-            return [int(word) for word in words]
-        time.sleep(0.01)
-    raise AssertionError("the child did not come up")
+    wait_until(lambda: output.exists() and output.read_text().endswith("\n"), "the child has come up")
+    first, second = output.read_text().split()
+    return [int(first), int(second)]
 
 
 def is_gone(pid: int) -> bool:
@@ -39,10 +34,7 @@ def is_gone(pid: int) -> bool:
 
 
 def wait_until_gone(*processes: int) -> None:
-    deadline = time.monotonic() + 30
-    while not all(is_gone(pid) for pid in processes):
-        assert time.monotonic() < deadline, "still there"
-        time.sleep(0.01)
+    wait_until(lambda: all(is_gone(pid) for pid in processes), "they are gone")
 
 
 def test_closing_ends_a_child_that_ignores_term_and_its_own_children(tmp_path: Path) -> None:
@@ -51,9 +43,10 @@ def test_closing_ends_a_child_that_ignores_term_and_its_own_children(tmp_path: P
     thread = threading.Thread(target=child.run)
     thread.start()
     family = pids(output)
-    assert child.is_running
+    # It speaks before the thread that started it has heard of its start.
+    wait_until(lambda: child.is_running, "the child runs")
     child.close()
-    thread.join(30)
+    thread.join(DEADLINE_S)
     wait_until_gone(*family)
     assert not child.is_running
 

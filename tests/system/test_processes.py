@@ -3,12 +3,12 @@
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
 from flowd.system.processes import DeadlineExceededError, run_program, running_programs, scrubbed_environment
+from tests.support.waiting import wait_until
 
 FAMILY = """
 import os, pathlib, signal, subprocess, sys, time
@@ -37,10 +37,7 @@ def is_gone(pid: int) -> bool:
 
 
 def wait_until_gone(pids: list[int]) -> None:
-    deadline = time.monotonic() + 30
-    while not all(map(is_gone, pids)):
-        assert time.monotonic() < deadline, "still there"
-        time.sleep(0.01)
+    wait_until(lambda: all(map(is_gone, pids)), "they are gone")
 
 
 def family(folder: Path) -> list[int]:

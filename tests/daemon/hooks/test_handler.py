@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.support.live_session import send_hook, write_record
+from tests.support.repository import DATA
 
 if TYPE_CHECKING:
     from tests.support.daemon_home import DaemonHome
@@ -66,3 +67,12 @@ def _flow(home: "DaemonHome", project: Path, *words: str) -> str:
         check=True,
     )
     return run.stdout
+
+
+def test_every_input_that_claude_code_sends_is_answered(daemon_home: "DaemonHome", project: Path) -> None:
+    daemon_home.start()
+    for file in sorted((DATA / "hooks").glob("*.json")):
+        fields = json.loads(file.read_text(encoding="utf-8")) | {"cwd": str(project)}
+        answer = send_hook(daemon_home, **fields)
+        assert answer == "" or fields["hook_event_name"] == "SessionStart", file.name
+    assert {part["deaths"] for part in daemon_home.status()["parts"]} == {0}

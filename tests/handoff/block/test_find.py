@@ -1,5 +1,7 @@
 """Where blocks are found, and what only looks like one."""
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -7,9 +9,10 @@ from hypothesis import strategies as st
 from flowd.handoff.block.find import MAX_BODIES, blocks_in_markdown, layout_of, may_hold_block
 from flowd.handoff.block.render import block_markdown
 from flowd.model.block import FoundBlock, TaskRef
-from tests.support.repository import SHARED
+from tests.support.repository import DATA, SHARED, present
 
-SPECIFICATION = SHARED / "specs" / "structured-handoff-block.md"
+# Documents that explain blocks: a schema and a template, but no block.
+EXPLANATIONS = present(DATA / "blocks" / "explained.md", SHARED / "specs" / "structured-handoff-block.md")
 YAML = "outcome: completed\ngotchas:\n  - issue: The cache lies\n"
 LAYOUTS = {
     "heading and fence": f"## Handoff\n\n```yaml\n{YAML}```\n",
@@ -122,25 +125,25 @@ def test_a_block_written_out_is_found_again() -> None:
     assert again.block == found.block
 
 
-@pytest.mark.skipif(not SPECIFICATION.exists(), reason="the specification is not beside the repository")
-def test_the_specification_itself_holds_only_a_schema_and_a_template() -> None:
-    text = SPECIFICATION.read_text(encoding="utf-8")
+@pytest.mark.parametrize("file", EXPLANATIONS, ids=lambda file: file.name)
+def test_the_specification_itself_holds_only_a_schema_and_a_template(file: Path) -> None:
+    text = file.read_text(encoding="utf-8")
     assert text.count("## Handoff\n") == 2
     assert blocks_in_markdown(text) == []
 
 
-def from_the_specification() -> FoundBlock:
-    """Return the specification's example with the first of each choice taken."""
-    text = SPECIFICATION.read_text(encoding="utf-8")
+def with_a_choice_made(file: Path) -> FoundBlock:
+    """Return the example of an explanation with the first of each choice taken."""
+    text = file.read_text(encoding="utf-8")
     for choices in ("completed | partial | failed | blocked", "add | modify | delete | refactor"):
         text = text.replace(f": {choices}", f": {choices.split(' | ')[0]}")
     (found,) = blocks_in_markdown(text.replace("severity: high | medium | low", "severity: high"))
     return found
 
 
-@pytest.mark.skipif(not SPECIFICATION.exists(), reason="the specification is not beside the repository")
-def test_the_specifications_example_with_a_choice_made_is_valid_and_complete() -> None:
-    found = from_the_specification()
+@pytest.mark.parametrize("file", EXPLANATIONS, ids=lambda file: file.name)
+def test_the_specifications_example_with_a_choice_made_is_valid_and_complete(file: Path) -> None:
+    found = with_a_choice_made(file)
     assert (found.violations, found.completeness) == ((), 100)
 
 

@@ -16,9 +16,9 @@ from flowd.handoff.markdown.directory import (
     encode_path_v1,
     is_v1_name,
 )
-from tests.support.repository import SHARED
+from tests.support.repository import DATA, SHARED, present
 
-CORPUS = SHARED / "corpus" / "encoded_paths.json"
+PAIRS = present(DATA / "encoded_paths.json", SHARED / "corpus" / "encoded_paths.json")
 MAX_CLIENT_NAME = 200
 PATHS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1).map(
     "/{}".format
@@ -37,10 +37,10 @@ def test_the_contracts_examples_are_encoded_as_it_says(path: str, name: str) -> 
     assert encode_path(path) == name
 
 
-@pytest.mark.skipif(not CORPUS.exists(), reason="the corpus is not here")
-def test_names_agree_with_the_clients_where_both_rules_do() -> None:
+@pytest.mark.parametrize("file", PAIRS, ids=lambda file: file.parent.name)
+def test_names_agree_with_the_clients_where_both_rules_do(file: Path) -> None:
     """The client counts UTF-16 units and shortens; up to 200 characters of the basic plane both agree."""
-    pairs = [(pair["cwd"], pair["dir"]) for pair in json.loads(CORPUS.read_text())]
+    pairs = [(pair["cwd"], pair["dir"]) for pair in json.loads(file.read_text(encoding="utf-8"))]
     common = [(cwd, name) for cwd, name in pairs if max(cwd) < "\U00010000" and len(cwd) <= MAX_CLIENT_NAME]
     assert len(common) >= 10
     assert [(cwd, encode_path(cwd)) for cwd, _ in common] == common

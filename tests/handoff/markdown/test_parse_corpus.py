@@ -1,19 +1,14 @@
-"""Real documents of many styles, where they are at hand."""
+"""Whole documents of many styles: those of tests/data, and a larger corpus where there is one."""
 
 from pathlib import Path
 
 import pytest
 
 from flowd.handoff.markdown.parse import read_document_file
-from tests.support.repository import SHARED
-
-CORPUS = SHARED / "corpus" / "handoffs"
-DOCUMENTS = sorted(CORPUS.glob("*")) if CORPUS.exists() else []
-
-pytestmark = pytest.mark.skipif(not DOCUMENTS, reason="the corpus is not here")
+from tests.support.repository import HANDOFFS
 
 
-@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", HANDOFFS, ids=lambda path: path.name)
 def test_a_real_document_has_a_purpose_and_sections(path: Path) -> None:
     document = read_document_file(path)
     assert document.purpose != "(no summary)"
@@ -21,7 +16,7 @@ def test_a_real_document_has_a_purpose_and_sections(path: Path) -> None:
     assert document.items("done", "next", "context")
 
 
-@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", HANDOFFS, ids=lambda path: path.name)
 def test_every_prefix_of_a_real_document_is_read(path: Path, tmp_path: Path) -> None:
     """A document that is just being written is cut anywhere."""
     data = path.read_bytes()

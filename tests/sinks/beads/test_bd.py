@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from tests.support.beads_project import BeadsProject
 
 # Long enough for a loaded machine to start a program, short enough to wait for.
-SOON_S = 3.0
+SOON_S = 6.0
 
 
 def bd_of(beads: "BeadsProject", timeout_s: float = 60.0) -> Bd:

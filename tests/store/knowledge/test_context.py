@@ -102,7 +102,7 @@ def _each(match: re.Match[str], fields: dict[str, Any]) -> str:
     return "".join(line.format_map(item) for item in items)
 
 
-@pytest.mark.skipif(not SPECIFICATION.exists(), reason="the specification is not beside the repository")
+@pytest.mark.shared
 def test_the_specifications_example_comes_out_as_its_template_says(database: Database) -> None:
     text = SPECIFICATION.read_text(encoding="utf-8")
     template = textwrap.dedent(text.split("FORMAT as structured context:\n")[1].split("```")[0])

@@ -10,9 +10,8 @@ from flowd.handoff.block.find import blocks_in_markdown
 from flowd.handoff.block.from_notes.migrate import Migrated, migrate
 from flowd.handoff.block.from_notes.words import mentioned_paths
 from flowd.model.block import HandoffBlock
-from tests.support.repository import SHARED
+from tests.support.repository import HANDOFFS
 
-CORPUS = SHARED / "corpus" / "handoffs"
 NOTES = """\
 # Session handoff
 
@@ -225,8 +224,7 @@ def test_no_notes_make_the_migration_raise(text: str) -> None:
     assert migrated is None or blocks_in_markdown(migrated.section)
 
 
-@pytest.mark.skipif(not CORPUS.exists(), reason="the corpus is not beside the repository")
-@pytest.mark.parametrize("file", sorted(CORPUS.glob("*")), ids=lambda file: file.name)
+@pytest.mark.parametrize("file", HANDOFFS, ids=lambda file: file.name)
 def test_every_document_of_the_corpus_becomes_a_block_that_is_found_again(file: Path) -> None:
     migrated = migrated_from(file.read_text(encoding="utf-8"))
     (found,) = blocks_in_markdown(migrated.section)
