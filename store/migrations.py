@@ -1,6 +1,6 @@
-"""What each version changed in core.db, written with sqlite-utils, each after a backup.
+"""The migrations of core.db, written with sqlite-utils; each run makes a backup first.
 
-Runs as ``python -m flowd.store.migrations PATH`` in a process of its own (store/schema.py says why).
+Runs as ``python -m flowd.store.migrations PATH`` in its own process (see store/schema.py).
 """
 
 import os
@@ -24,7 +24,7 @@ PAGES_AT_ONCE = 1000
 
 
 class FlowMigrations(Migrations):
-    """sqlite-utils' migrations, recorded in a table of flowd's own name: core.db is shared."""
+    """Migrations recorded in flowd's own table: core.db may be shared with other programs."""
 
     migrations_table = schema.MIGRATIONS_TABLE
 
@@ -34,7 +34,7 @@ migrations = FlowMigrations(schema.MIGRATION_SET)
 
 @migrations(name="0001_journal_and_threads")
 def journal_and_threads(tables: Tables) -> None:
-    """The journal, its cursors and projections, and the two tables of the thread specification."""
+    """Create the journal, its cursors and projections, and the two tables of the thread specification."""
     _sources(tables)
     _facts(tables)
     _sinks(tables)
@@ -75,7 +75,7 @@ def _sources(tables: Tables) -> None:
 
 
 def _facts(tables: Tables) -> None:
-    # AUTOINCREMENT: a sequence number that a sink has passed must never come back after a deletion.
+    # AUTOINCREMENT: a deleted sequence number must not be used again, since sinks have passed it.
     tables.execute(
         """create table if not exists flow_facts (
             seq integer primary key autoincrement,
@@ -175,19 +175,19 @@ def _threads(tables: Tables) -> None:
 
 @migrations(name="0002_knowledge")
 def knowledge(tables: Tables) -> None:
-    """The knowledge graph with its full-text index, and the blocks it is made from."""
+    """Create the knowledge graph with its full-text index, and the blocks it is built from."""
     create_knowledge(tables)
 
 
 @migrations(name="0003_index_changed_words")
 def changed_words(tables: Tables) -> None:
-    """The full-text index is left alone when a node's words stay as they are."""
+    """Update the full-text index only if the text of a node changes."""
     index_changed_words(tables)
 
 
 @migrations(name="0004_sessions_without_states")
 def sessions_without_states(tables: Tables) -> None:
-    """flow_sessions no longer repeats the states of the journal; its sink fills the new table again."""
+    """Recreate flow_sessions without the copies of the states; its sink fills it again."""
     tables.execute("drop table if exists flow_sessions")
     sessions = tables.table("flow_sessions")
     sessions.create(
@@ -215,7 +215,7 @@ def sessions_without_states(tables: Tables) -> None:
 
 
 def migrate(path: Path) -> None:
-    """Bring the database at *path* to this version's shape, keeping a copy of what was there."""
+    """Migrate the database at *path* to this version's schema, after a backup."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     database = Database(path)
     try:
@@ -280,7 +280,7 @@ def _copy(connection: sqlite3.Connection, target: Path) -> None:
 
 
 def main(arguments: list[str]) -> int:
-    """Migrate the database that the one argument names; say condition, text and hint on failure."""
+    """Migrate the database named by the argument; print condition, message and hint on failure."""
     try:
         migrate(Path(arguments[0]))
     except OSError as error:
