@@ -1,9 +1,9 @@
 """Known transcripts packed into bytes, unless somebody works on one.
 
-A trick for memory and start-up: the daemon keeps one record per known transcript, 10,000 of them and
-more. `python -m bench --only resting`, with 10,000 transcripts: "USS at rest" 28.7 MB packed, 33.0 MB as
-Source structs (gc=False); "USS at rest, after reading them" 35.4 and 38.8 MB (limit 40); "start-up scan"
-1.55 and 1.95 times ``find`` (limit 2); "process start -> socket answers" 300 and 483 ms.
+A trick for memory: the daemon keeps one record per known transcript, 10,000 and more.
+`python -m bench --only resting` with 10,000 transcripts, medians of five interleaved runs: "USS at rest"
+28.7 MB packed, 33.0 MB as Source structs with gc=False; "USS at rest, after reading them" 35.4 and
+38.8 MB, where the limit is 40 MB.
 """
 
 import os
