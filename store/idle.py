@@ -30,7 +30,7 @@ class IdleTable:
                 [(pause.session_id, pause.project, pause.last_activity_at) for pause in pauses],
             )
 
-    def untold(self, since: float) -> list[Pause]:
+    def unreported(self, since: float) -> list[Pause]:
         """Return the unreported pauses that began after *since*, longest first."""
         with self._database.reading() as connection:
             rows = connection.execute(
@@ -40,7 +40,7 @@ class IdleTable:
             ).fetchall()
         return [Pause(*row) for row in rows]
 
-    def told(self, pause: Pause) -> None:
+    def mark_reported(self, pause: Pause) -> None:
         """Record that *pause* was reported."""
         with self._database.transaction() as connection:
             connection.execute(
