@@ -38,6 +38,7 @@ class Database:
         self._writing_thread = 0
         self._locked_at = 0.0
         self._changes = 0
+        self._commits = 0
         self._connections: dict[sqlite3.Connection, threading.Thread] = {}
         self._connections_lock = threading.Lock()
 
@@ -77,6 +78,7 @@ class Database:
             yield
             connection.execute("commit")
             self._changes += connection.total_changes - changes
+            self._commits += 1
         except BaseException as error:
             if connection.in_transaction:
                 connection.execute("rollback")
@@ -114,9 +116,11 @@ class Database:
             raise named from error
 
     def version(self) -> int:
-        """Return a number that changes, for this thread, when another connection has written."""
+        """Return a number that changes, for this thread, when anybody has written to core.db."""
         with self.reading() as connection:
-            return int(connection.execute("pragma data_version").fetchone()[0])
+            # SQLite's number rises with the commits of other connections, not with this thread's own.
+            (version,) = connection.execute("pragma data_version").fetchone()
+            return int(version) + self._commits
 
     @property
     def wal_is_large(self) -> bool:

@@ -78,11 +78,19 @@ def test_a_transaction_within_a_transaction_is_an_error_instead_of_a_thread_that
     assert names(database) == {"b"}
 
 
-def test_only_changes_of_others_move_the_version(database: Database) -> None:
-    before = database.version()
-    assert database.version() == before
-    in_thread(lambda: put(database, "a"))
-    assert database.version() != before
+def test_every_commit_changes_the_version_and_reading_does_not(database: Database) -> None:
+    versions = [database.version()]
+    put(database, "this thread")
+    versions.append(database.version())
+    in_thread(lambda: put(database, "another thread"))
+    versions.append(database.version())
+    other = Database(database.path)
+    put(other, "another program")
+    other.close()
+    versions.append(database.version())
+    assert len(set(versions)) == 4
+    names(database)
+    assert database.version() == versions[-1]
 
 
 @pytest.mark.parametrize(
