@@ -194,7 +194,7 @@ def test_a_file_that_was_replaced_is_refused_until_the_connection_is_dropped(
     put(database, "old")
     migrate(tmp_path / "new.db")
     (tmp_path / "new.db").replace(database.path)
-    for log in tmp_path.glob("core.db-*"):
+    for log in database.path.parent.glob("core.db-*"):
         log.unlink()
     for _ in range(2):
         with pytest.raises(StoreError) as raised:
