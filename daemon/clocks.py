@@ -44,7 +44,7 @@ class IdleWatch:
         """Ask for the pauses anew only when core.db has changed: thousands of sessions may be known."""
         version = self._gate.database.version()
         if version != self._version:
-            self._untold = self._table.untold(since=made_at(self._gate.database))
+            self._untold = self._table.unreported(since=made_at(self._gate.database))
             self._version = version
 
 

@@ -1,1 +1,1 @@
-"""Projections of the journal: one file each, one Protocol, each at its own pace."""
+"""Sinks: projections of the journal, one module or sub-package each, with their own cursors."""

@@ -1,4 +1,4 @@
-"""``.flow-guardian/handoff.yaml``: the project's most recently active session; a person's words stand."""
+"""``.flow-guardian/handoff.yaml``: the most recently active session of the project; user edits are kept."""
 
 import os
 import time
@@ -19,14 +19,14 @@ from flowd.store.handoff_yaml_state import HandoffYamlState, HandoffYamlStates, 
 from flowd.store.user_fields import GUARDED
 from flowd.workspace.project import FOLDER
 
-FILES_SHOWN = 20
+MAX_FILES = 20
 DAY_S = 86_400.0
-FILES_REMEMBERED = 256
-VALUES_KEPT = 16
+MAX_CACHED = 256
+MAX_OWN_VALUES = 16
 
 
 class HandoffYamlSink:
-    """Keeps one file per project in step with its latest main session."""
+    """Keeps one file per project up to date with its latest main session."""
 
     name = "handoff_yaml"
     low_latency = True
@@ -34,36 +34,36 @@ class HandoffYamlSink:
     def __init__(self, database: Database, settings: LiveSettings) -> None:
         self._settings = settings
         self._handoffs = HandoffYamlStates(database)
-        self._shown: dict[str, HandoffYamlState] = {}
+        self._cached: dict[str, HandoffYamlState] = {}
         self._files: dict[str, Merged] = {}
-        self._unnoted: dict[str, HandoffYamlState] = {}
+        self._unsaved: dict[str, HandoffYamlState] = {}
 
     @property
     def debounce_s(self) -> float:
-        """The least time between two writes of one project's file."""
+        """Return the minimum time between two writes of one project's file."""
         return self._settings.current.handoff_yaml.debounce_s
 
     def key(self, fact: Fact) -> str | None:
-        """Return the session; projects share a file, so an older session must not hide a newer one."""
+        """Return the session, not the project: an older session must not replace a newer one in the queue."""
         return fact.session_id if fact.project and _state_of(fact) is not None else None
 
     def accept(self, fact: Fact) -> None:
-        """Write the state of *fact* unless the project has no file to keep or shows a newer session."""
+        """Write the state of *fact* unless the project wants no file or its file shows a newer session."""
         state = _state_of(fact)
-        if state is None or not self._wanted(state):
+        if state is None or not self._is_wanted(state):
             return
-        shown = self._shown_for(state.project)
+        shown = self._state_of_file(state.project)
         if shown.session_id not in ("", state.session_id) and shown.last_activity_at > latest_activity(state):
             return
         self._write(state, shown)
 
     def flush(self) -> None:
-        """Note which sessions are shown; every file was synced when it was written."""
-        if self._unnoted:
-            self._handoffs.put(*self._unnoted.values())
-            self._unnoted.clear()
+        """Store which session each file shows; the files themselves were synced when they were written."""
+        if self._unsaved:
+            self._handoffs.put(*self._unsaved.values())
+            self._unsaved.clear()
 
-    def _wanted(self, state: SessionState) -> bool:
+    def _is_wanted(self, state: SessionState) -> bool:
         settings = self._settings.current.handoff_yaml
         if settings.projects == "none" or state.vanished_at:
             return False
@@ -76,7 +76,8 @@ class HandoffYamlSink:
         is_new = not os.path.exists(os.path.join(state.project, FOLDER))  # noqa: PTH110 hot path
         offered = _offered(state)
         intended = _intended(state, shown, offered)
-        if intended.written != shown.written:  # what is written must be known as flowd's own before it is
+        if intended.written != shown.written:
+            # Record our values first: after a crash they must still be recognised as ours.
             self._handoffs.put(intended)
 
         def merge(present: dict[str, Any] | None) -> dict[str, Any] | None:
@@ -91,23 +92,23 @@ class HandoffYamlSink:
         if is_new:
             intended = msgspec.structs.replace(intended, folder=folder_identity(state.project))
             self._handoffs.put(intended)
-            self._unnoted.pop(state.project, None)
+            self._unsaved.pop(state.project, None)
         else:
-            self._unnoted[state.project] = intended
-        _remember(self._shown, state.project, intended)
+            self._unsaved[state.project] = intended
+        _remember(self._cached, state.project, intended)
 
-    def _shown_for(self, project: str) -> HandoffYamlState:
-        if project in self._unnoted:
-            return self._unnoted[project]
-        # Until flowd's own folder is known, `flow save` may have made it in the meantime.
-        shown = self._shown.get(project)
+    def _state_of_file(self, project: str) -> HandoffYamlState:
+        if project in self._unsaved:
+            return self._unsaved[project]
+        # Until the folder is known to be flowd's own, `flow save` may create it in the meantime.
+        shown = self._cached.get(project)
         return shown if shown is not None and shown.folder else self._handoffs.get(project)
 
 
 def _state_of(fact: Fact) -> SessionState | None:
     if isinstance(fact.body, StateChanged):
         return fact.body.state
-    # A session without a transcript is known by its checkpoints alone.
+    # A session without a transcript has checkpoints only.
     if isinstance(fact.body, Checkpointed) and not fact.body.state.records:
         return fact.body.state
     return None
@@ -116,11 +117,11 @@ def _state_of(fact: Fact) -> SessionState | None:
 def merged_handoff(
     present: dict[str, Any], offered: dict[str, Any], shown: HandoffYamlState
 ) -> dict[str, Any]:
-    """Return *present* with what *offered* may change in it; unknown keys and order stay."""
+    """Merge *offered* into *present*; user edits, unknown keys and the order of keys are kept."""
     merged = dict(present)
     for field, value in offered.items():
-        theirs = field in GUARDED and merged.get(field) and not shown.is_ours(field, merged[field])
-        if not theirs and (value is not None or field in GUARDED or field not in merged):
+        is_users = field in GUARDED and merged.get(field) and not shown.is_ours(field, merged[field])
+        if not is_users and (value is not None or field in GUARDED or field not in merged):
             merged[field] = value
     return merged
 
@@ -133,7 +134,7 @@ def _offered(state: SessionState) -> dict[str, Any]:
         "now": state.now or "Session in progress",
         "hypothesis": state.hypothesis or None,
         "outcome": state.outcome or None,
-        "files": list(state.files[:FILES_SHOWN]),
+        "files": list(state.files[:MAX_FILES]),
         "branch": state.branch or None,
         "timestamp": moment.isoformat(timespec="seconds"),
         "session_id": state.session_id,
@@ -141,13 +142,13 @@ def _offered(state: SessionState) -> dict[str, Any]:
 
 
 def _intended(state: SessionState, shown: HandoffYamlState, offered: dict[str, Any]) -> HandoffYamlState:
-    """Return *shown* with the values about to be offered, so that they are known as flowd's own."""
+    """Return *shown* with the offered values added to those that flowd wrote."""
     written = dict(shown.written)
     for field in GUARDED:
         value = offered[field]
         if value and value not in written.get(field, ())[:1]:
             before = tuple(old for old in written.get(field, ()) if old != value)
-            written[field] = (value, *before)[:VALUES_KEPT]
+            written[field] = (value, *before)[:MAX_OWN_VALUES]
     return msgspec.structs.replace(
         shown, session_id=state.session_id, last_activity_at=latest_activity(state), written=written
     )
@@ -156,5 +157,5 @@ def _intended(state: SessionState, shown: HandoffYamlState, offered: dict[str, A
 def _remember(cache: dict[str, Any], key: str, value: object) -> None:
     cache.pop(key, None)
     cache[key] = value
-    if len(cache) > FILES_REMEMBERED:
+    if len(cache) > MAX_CACHED:
         del cache[next(iter(cache))]

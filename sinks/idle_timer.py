@@ -13,7 +13,7 @@ MARKER = ".last_activity"
 
 
 class IdleTimerSink:
-    """Notes activity; the daemon's clock decides when a pause is long enough."""
+    """Records activity; the daemon's clock decides when a pause is long enough."""
 
     name = "idle_timer"
     debounce_s = 0.2
@@ -21,35 +21,35 @@ class IdleTimerSink:
 
     def __init__(self, database: Database) -> None:
         self._table = IdleTable(database)
-        self._held: list[Pause] = []
+        self._pending: list[Pause] = []
 
     def key(self, fact: Fact) -> str | None:
-        """Return the session of a state; nothing else says that someone worked."""
+        """Return the session of a state; other facts do not show activity."""
         return fact.session_id if isinstance(fact.body, StateChanged) else None
 
     def accept(self, fact: Fact) -> None:
-        """Hold the activity until ``flush``; touch the project's marker at once."""
+        """Keep the activity until ``flush``; touch the project's marker at once."""
         if not isinstance(fact.body, StateChanged):
             return
         state = fact.body.state
         last = latest_activity(state)
-        self._held.append(Pause(state.session_id, state.project, last))
+        self._pending.append(Pause(state.session_id, state.project, last))
         if state.project:
             touch_marker(state.project, last)
 
     def flush(self) -> None:
-        """Store what is held."""
-        held, self._held = self._held, []
-        self._table.note(held)
+        """Store the pending activity."""
+        pauses, self._pending = self._pending, []
+        self._table.note(pauses)
 
 
 def touch_marker(project: str, last_activity_at: float) -> None:
-    """Set the marker's time to *last_activity_at*, never back; do nothing where there is no conductor.
+    """Move the marker's time forward to *last_activity_at*; do nothing without a conductor directory.
 
-    A marker that is made here keeps the time of its making: old work must not look like a pause.
+    A new marker keeps its creation time: old work must not look like a pause.
     """
     folder = os.path.join(project, CONDUCTOR)
-    with suppress(OSError):  # a marker is a courtesy: a read-only checkout must not hold up the timer
+    with suppress(OSError):  # the marker is optional: a read-only checkout must not stop the timer
         if not os.path.isdir(folder) or os.path.islink(folder):  # noqa: PTH112, PTH114 hot path
             return
         descriptor = os.open(

@@ -1,4 +1,4 @@
-"""The knowledge graph follows the facts: blocks in full, insights and decisions as the lighter part."""
+"""The knowledge graph: blocks with full weight, insights and decisions of sessions with less."""
 
 import sqlite3
 
@@ -10,13 +10,13 @@ from flowd.store.knowledge.graph import Provenance
 from flowd.store.knowledge.insights import findings_digest, keep_insights
 from flowd.system.errors import StoreError
 
-SESSIONS_REMEMBERED = 2000
-# A transaction is for many sessions, since each costs; but others want their turn at writing too.
-SESSIONS_AT_ONCE = 50
+MAX_REMEMBERED = 2000
+# Few transactions, but short enough to let other writers in between.
+SESSIONS_PER_TRANSACTION = 50
 
 
 class KnowledgeSink:
-    """Applies each block once, and each session's findings as they come."""
+    """Applies each block once, and each session's findings when they change."""
 
     name = "knowledge"
     debounce_s = 5.0
@@ -24,12 +24,12 @@ class KnowledgeSink:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._waiting: dict[str, SessionState] = {}
-        self._told: dict[str, int] = {}
-        self._told_to: sqlite3.Connection | None = None
+        self._pending: dict[str, SessionState] = {}
+        self._digests: dict[str, int] = {}
+        self._connection: sqlite3.Connection | None = None
 
     def key(self, fact: Fact) -> str | None:
-        """Return the block's own key, for none may be left out, or the session whose state it is."""
+        """Return the block's own key, since every block counts, or the session of a state with findings."""
         if isinstance(fact.body, BlockFound):
             return fact.key
         if isinstance(fact.body, StateChanged) and (fact.body.state.insights or fact.body.state.decisions):
@@ -37,39 +37,39 @@ class KnowledgeSink:
         return None
 
     def accept(self, fact: Fact) -> None:
-        """Write a block, in a transaction of its own, and note what a session found; twice is once."""
+        """Write a block in its own transaction; keep a session's findings until ``flush``."""
         if isinstance(fact.body, BlockFound):
             self._keep_block(fact, fact.body)
-        elif isinstance(fact.body, StateChanged) and self._is_news(fact.body.state):
-            self._waiting[fact.body.state.session_id] = fact.body.state
+        elif isinstance(fact.body, StateChanged) and self._has_changed(fact.body.state):
+            self._pending[fact.body.state.session_id] = fact.body.state
 
     def flush(self) -> None:
-        """Write what the sessions found, those that were accepted together in one go."""
-        states, self._waiting = list(self._waiting.values()), {}
-        for start in range(0, len(states), SESSIONS_AT_ONCE):
-            keep_insights(self._database, *states[start : start + SESSIONS_AT_ONCE])
+        """Write the pending findings, many sessions in one transaction."""
+        states, self._pending = list(self._pending.values()), {}
+        for start in range(0, len(states), SESSIONS_PER_TRANSACTION):
+            keep_insights(self._database, *states[start : start + SESSIONS_PER_TRANSACTION])
         for state in states:
             self._remember(state)
 
     def _keep_block(self, fact: Fact, body: BlockFound) -> None:
         try:
             keep_block(self._database, body.found, _place(fact, body))
-        except StoreError:  # all of it comes again, perhaps for another core.db
-            self._waiting.clear()
+        except StoreError:  # all facts come again, perhaps for another core.db
+            self._pending.clear()
             raise
 
-    def _is_news(self, state: SessionState) -> bool:
+    def _has_changed(self, state: SessionState) -> bool:
         connection = self._database.connection()
-        if connection is not self._told_to:  # another connection may be to another core.db
-            self._told.clear()
-            self._told_to = connection
-        return self._told.get(state.session_id) != findings_digest(state)
+        if connection is not self._connection:  # a new connection may have opened another core.db
+            self._digests.clear()
+            self._connection = connection
+        return self._digests.get(state.session_id) != findings_digest(state)
 
     def _remember(self, state: SessionState) -> None:
-        self._told.pop(state.session_id, None)
-        self._told[state.session_id] = findings_digest(state)
-        if len(self._told) > SESSIONS_REMEMBERED:
-            del self._told[next(iter(self._told))]
+        self._digests.pop(state.session_id, None)
+        self._digests[state.session_id] = findings_digest(state)
+        if len(self._digests) > MAX_REMEMBERED:
+            del self._digests[next(iter(self._digests))]
 
 
 def _place(fact: Fact, body: BlockFound) -> Provenance:

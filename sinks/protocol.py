@@ -1,4 +1,4 @@
-"""What a sink is."""
+"""The protocol of a sink."""
 
 from typing import Protocol
 
@@ -7,39 +7,39 @@ from flowd.system.errors import FlowdError
 
 
 class PermanentFailureError(FlowdError):
-    """A sink can never take this fact: it is put aside at once instead of being tried again."""
+    """The sink can never deliver this fact: it is quarantined at once, without a retry."""
 
 
 class RetryLaterError(FlowdError):
-    """A sink cannot take this fact as long as something lasts: it is tried again until it can."""
+    """The sink cannot deliver this fact yet: it is retried until it can, and never quarantined."""
 
 
 class Sink(Protocol):
-    """Somewhere facts go. ``accept`` is idempotent: the same fact may come twice."""
+    """A destination for facts. ``accept`` is idempotent: the same fact may arrive twice."""
 
     name: str
 
     @property
     def debounce_s(self) -> float:
-        """The least time between two facts of one key; the first comes at once."""
+        """The minimum time between two facts of one key; the first is delivered at once."""
         ...
 
     @property
     def low_latency(self) -> bool:
-        """Whether somebody watches the result; the others wait a moment for more to come."""
+        """Whether somebody watches the result; other sinks are woken a moment later."""
         ...
 
     def key(self, fact: Fact) -> str | None:
-        """Return what *fact* is about, None if it is not for this sink.
+        """Return the key of *fact*, None if this sink does not want it.
 
-        Of several waiting facts with one key only the newest is delivered.
+        Of several pending facts with the same key only the newest is delivered.
         """
         ...
 
     def accept(self, fact: Fact) -> None:
-        """Take *fact*; raise RefusedError if it can never be taken, anything else to be tried again."""
+        """Deliver *fact*; raise PermanentFailureError to quarantine it, any other error to retry."""
         ...
 
     def flush(self) -> None:
-        """Return when everything accepted so far is safe."""
+        """Make everything accepted so far durable."""
         ...

@@ -1,4 +1,4 @@
-"""The sinks, made once for the daemon. A new one is one file, one line here, one test file."""
+"""The registry of sinks. A new sink is one module, one line here, one test file."""
 
 from flowd.config.live import LiveSettings
 from flowd.sinks.agent_mail.sink import AgentMailSink

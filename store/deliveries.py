@@ -1,4 +1,4 @@
-"""How far each sink has followed the journal, and what it could not take."""
+"""The cursor of each sink in the journal, and the quarantine."""
 
 import time
 
@@ -10,7 +10,7 @@ from flowd.store.journal import body_from_text, body_text
 
 
 class Quarantined(msgspec.Struct, frozen=True):
-    """A fact that a sink gave up on: kept, shown, and tried again when asked."""
+    """A fact that a sink could not deliver; it is shown, and retried by `flowd retry`."""
 
     sink: str
     key: str
@@ -27,7 +27,7 @@ class Deliveries:
         self._database = database
 
     def cursor(self, sink: str) -> tuple[int, int]:
-        """Return *sink*'s cursor and how many facts it has taken, registering it at first sight."""
+        """Return the cursor of *sink* and its number of delivered facts; register the sink if it is new."""
         with self._database.transaction() as connection:
             connection.execute(
                 "insert or ignore into flow_sinks (name, cursor, delivered) values (?, 0, 0)", (sink,)
@@ -37,7 +37,7 @@ class Deliveries:
         return int(cursor), int(delivered)
 
     def advance(self, sink: str, cursor: int, delivered: int) -> None:
-        """Record that *sink* needs nothing up to *cursor* again."""
+        """Record that *sink* has delivered everything up to *cursor*."""
         with self._database.transaction() as connection:
             connection.execute(
                 "update flow_sinks set cursor = ?, delivered = ?, last_success_at = ? where name = ?",
@@ -45,21 +45,21 @@ class Deliveries:
             )
 
     def quarantine(self, sink: str, key: str, fact: Fact, error: str, tries: int) -> None:
-        """Move *fact* into the quarantine; a newer one with the same key takes its place."""
+        """Quarantine *fact*; a newer one with the same key replaces it."""
         with self._database.transaction() as connection:
             connection.execute(
                 "insert or replace into flow_quarantine (sink, key, seq, body, error, tries, since) "
                 "values (?, ?, ?, ?, ?, ?, ?)",
-                (sink, key, fact.seq, _packed(fact), error, tries, time.time()),
+                (sink, key, fact.seq, _encode(fact), error, tries, time.time()),
             )
 
     def release(self, sink: str, key: str) -> None:
-        """Forget that *sink* gave up on *key*: it has since been delivered."""
+        """Remove *key* from the quarantine of *sink*: it has been delivered since."""
         with self._database.transaction() as connection:
             connection.execute("delete from flow_quarantine where sink = ? and key = ?", (sink, key))
 
     def quarantined(self, sink: str | None = None) -> list[Quarantined]:
-        """Return what is put aside, for one sink or for all."""
+        """Return the quarantine of one sink or of all."""
         with self._database.reading() as connection:
             rows = connection.execute(
                 "select sink, key, seq, body, error, tries, since from flow_quarantine "
@@ -67,16 +67,16 @@ class Deliveries:
                 (sink, sink),
             ).fetchall()
         return [
-            Quarantined(name, key, _unpacked(body, seq), error, tries, since)
+            Quarantined(name, key, _decode(body, seq), error, tries, since)
             for name, key, seq, body, error, tries, since in rows
         ]
 
 
-def _packed(fact: Fact) -> str:
+def _encode(fact: Fact) -> str:
     head = {"key": fact.key, "session_id": fact.session_id, "project": fact.project, "at": fact.at}
     return msgspec.json.encode({**head, "body": body_text(fact.body)}).decode()
 
 
-def _unpacked(text: str, seq: int) -> Fact:
+def _decode(text: str, seq: int) -> Fact:
     fields = msgspec.json.decode(text)
     return Fact(**{**fields, "body": body_from_text(fields["body"]), "seq": seq})

@@ -1,4 +1,4 @@
-"""Handoff documents in core.db: what each says, where it came from, and which flowd wrote itself."""
+"""Markdown handoffs in core.db: their content, owner and origin, and their escalations."""
 
 import os
 import time
@@ -24,9 +24,9 @@ from flowd.store.journal import Journal
 
 
 class Ownership:
-    """Tells the handoffs of projects apart whose directories share one name, by what the files say.
+    """Finds the project of a handoff when the directory names of several projects are equal.
 
-    One is made for one piece of work: it remembers the projects known when it was first asked.
+    Create one per operation: it caches the known projects.
     """
 
     def __init__(self, journal: Journal) -> None:
@@ -34,27 +34,27 @@ class Ownership:
         self._projects: dict[str, list[str]] | None = None
 
     def owner(self, path: str, document: Document) -> str:
-        """Return the project that *document* is of, by its words or for want of another; else ``""``."""
+        """Return the project that *document* names, else the only candidate, else ``""``."""
         candidates = self._candidates(path)
         return self._named(path, document) or (candidates[0] if len(candidates) == 1 else "")
 
     def is_foreign(self, root: str, path: str, document: Document) -> bool:
-        """Say whether *document*, which lies where those of *root* do, is known to be another project's."""
-        before = self._before(path)
+        """Return True if *document*, found in the directory of *root*, belongs to another project."""
+        before = self._moved_from(path)
         if before:
             return before not in (encode_path_v1(root), encode_path(root))
         owner = self._named(path, document)
-        # A directory named after a working directory inside the project is the project's as well.
+        # A working directory inside the project belongs to the project as well.
         return bool(owner) and owner != root and not owner.startswith(root + "/")
 
     def rivals(self, root: str, path: str, document: Document) -> list[str]:
-        """Return the other projects that *document* may as well belong to, as far as flowd knows."""
+        """Return the other known projects that *document* could belong to."""
         if self._named(path, document):
             return []
         return [project for project in self._candidates(path) if project != root]
 
     def _named(self, path: str, document: Document) -> str:
-        """Return the project that *document* names, or that the session which wrote it worked in."""
+        """Return the project that *document* names, else the one of its session, else ``""``."""
         name = os.path.basename(os.path.dirname(path))
         for project, place in ((document.project, document.project), *self._session(document.session_id)):
             if place and name in (encode_path(place), encode_path_v1(place)):
@@ -69,32 +69,32 @@ class Ownership:
         return [(state.project, state.project), (state.project, state.cwd)]
 
     def _candidates(self, path: str) -> list[str]:
-        """Return the known projects whose handoffs would lie where *path* is."""
+        """Return the known projects whose handoff directory is that of *path*."""
         if self._projects is None:
             self._projects = {}
             for project in self._journal.projects():
                 self._projects.setdefault(encode_path(project), []).append(project)
-        before = self._before(path)
+        before = self._moved_from(path)
         known = self._projects.get(os.path.basename(os.path.dirname(path)), [])
         return [project for project in known if not before or encode_path_v1(project) == before]
 
-    def _before(self, path: str) -> str:
+    def _moved_from(self, path: str) -> str:
         fact = self._journal.fact(f"handoff-moved:{path}")
         return fact.body.from_directory if fact and isinstance(fact.body, HandoffMoved) else ""
 
 
 def may_be_of(root: str, project: str, path: str) -> bool:
-    """Say whether a handoff is the project's, or lies where its handoffs do and names none."""
+    """Return True if a handoff belongs to *root*, or names no project and is in its directory."""
     return project == root or (not project and os.path.basename(os.path.dirname(path)) == encode_path(root))
 
 
-ITEMS_KEPT = 20
-UNOWNED_SEEN = 50
+MAX_ITEMS = 20
+MAX_UNOWNED = 50
 
 
-def indexed_fact(shelved: ParsedHandoff, project: str) -> Fact:
-    """Return the fact that a handoff lies there; a newer look at the same file replaces it."""
-    file, document = shelved.file, shelved.document
+def indexed_fact(handoff: ParsedHandoff, project: str) -> Fact:
+    """Return the fact that describes a handoff file; a newer one of the same file replaces it."""
+    file, document = handoff.file, handoff.document
     body = HandoffIndexed(
         path=file.path,
         modified_ns=file.modified_ns,
@@ -102,14 +102,14 @@ def indexed_fact(shelved: ParsedHandoff, project: str) -> Fact:
         purpose=redact(document.purpose),
         trigger=redact(document.trigger),
         is_auto=document.is_auto,
-        open_items=tuple(map(redact, document.open_items[:ITEMS_KEPT])),
+        open_items=tuple(map(redact, document.open_items[:MAX_ITEMS])),
         escalations=tuple(map(redact, document.escalations)),
     )
     return Fact(f"handoff:{file.path}", redact(document.session_id), project, file.modified_at, body)
 
 
 def written_fact(journal: Journal, path: str, digest: str, state: SessionState) -> Fact:
-    """Return the fact that flowd itself is about to write the automatic handoff at *path*."""
+    """Return the fact that flowd is about to write the automatic handoff at *path*."""
     body = HandoffWritten(path, (digest, *_own_digests(journal, path)[:1]))
     return Fact(f"handoff-written:{path}", state.session_id, state.project, time.time(), body)
 
@@ -120,27 +120,27 @@ def moved_fact(path: str, from_directory: str) -> Fact:
 
 
 def resumed_fact(path: str, session_id: str, project: str) -> Fact:
-    """Return the fact that *session_id* took up what the handoff at *path* describes."""
+    """Return the fact that *session_id* resumed the handoff at *path*."""
     now = time.time()
     return Fact(f"handoff-resumed:{path}:{now}", session_id, project, now, HandoffResumed(path))
 
 
-def is_own(journal: Journal, shelved: ParsedHandoff) -> bool:
-    """Say whether flowd wrote this handoff by itself and nobody has edited it since."""
-    return shelved.document.is_auto and shelved.digest in _own_digests(journal, shelved.file.path)
+def is_own(journal: Journal, handoff: ParsedHandoff) -> bool:
+    """Return True if flowd wrote this handoff and nobody has edited it since."""
+    return handoff.document.is_auto and handoff.digest in _own_digests(journal, handoff.file.path)
 
 
 def latest_of_project(journal: Journal, root: str) -> HandoffIndexed | None:
-    """Return the newest handoff known of the project at *root*."""
+    """Return the newest known handoff of the project at *root*."""
     facts = journal.facts_of_project(root, "handoff", 1) + journal.facts_of_project(
-        "", "handoff", UNOWNED_SEEN
+        "", "handoff", MAX_UNOWNED
     )
-    taken = [
+    candidates = [
         fact.body
         for fact in facts
         if isinstance(fact.body, HandoffIndexed) and may_be_of(root, fact.project, fact.body.path)
     ]
-    return max(taken, key=lambda body: body.modified_ns, default=None)
+    return max(candidates, key=lambda body: body.modified_ns, default=None)
 
 
 def _own_digests(journal: Journal, path: str) -> tuple[str, ...]:
@@ -149,7 +149,7 @@ def _own_digests(journal: Journal, path: str) -> tuple[str, ...]:
 
 
 class Escalation(NamedTuple):
-    """A handoff asks for a person, and none has answered."""
+    """An escalation in a handoff that nobody has acknowledged."""
 
     project: str
     path: str
@@ -157,7 +157,7 @@ class Escalation(NamedTuple):
 
 
 def open_escalations(journal: Journal) -> list[Escalation]:
-    """Return the escalations that no person has acknowledged, those of the newest handoff first."""
+    """Return the escalations that nobody has acknowledged, those of the newest handoff first."""
     seen = {
         fact.body.path: Counter(fact.body.reasons)
         for fact in journal.facts_of_kind("acknowledged")
@@ -172,12 +172,12 @@ def open_escalations(journal: Journal) -> list[Escalation]:
 
 
 def of_project(escalations: Iterable[Escalation], root: str) -> list[Escalation]:
-    """Return those of *escalations* that are the project's, or lie where its handoffs do and name none."""
+    """Return those of *escalations* that may belong to the project at *root*."""
     return [found for found in escalations if may_be_of(root, found.project, found.path)]
 
 
 def acknowledging_facts(journal: Journal, escalations: Iterable[Escalation]) -> list[Fact]:
-    """Return the facts by which a person has seen *escalations*; earlier ones stay seen."""
+    """Return the facts that acknowledge *escalations*; earlier acknowledgements are kept."""
     facts = []
     for path, project in {found.path: found.project for found in escalations}.items():
         fact = journal.fact(f"handoff:{path}")
@@ -187,8 +187,8 @@ def acknowledging_facts(journal: Journal, escalations: Iterable[Escalation]) -> 
     return facts
 
 
-def unseen_escalations(journal: Journal, shelved: ParsedHandoff) -> bool:
-    """Say whether a handoff asks for a person and none has acknowledged it."""
-    fact = journal.fact(f"acknowledged:{shelved.file.path}")
+def unseen_escalations(journal: Journal, handoff: ParsedHandoff) -> bool:
+    """Return True if a handoff has an escalation that nobody has acknowledged."""
+    fact = journal.fact(f"acknowledged:{handoff.file.path}")
     seen = Counter(fact.body.reasons) if fact and isinstance(fact.body, Acknowledged) else Counter()
-    return bool(Counter(map(redact, shelved.document.escalations)) - seen)
+    return bool(Counter(map(redact, handoff.document.escalations)) - seen)

@@ -1,4 +1,4 @@
-"""Which session each project's handoff.yaml shows, and which of its values flowd itself wrote."""
+"""Which session each handoff.yaml shows, and which of its values flowd wrote."""
 
 import os
 
@@ -9,10 +9,10 @@ from flowd.workspace.project import FOLDER
 
 
 class HandoffYamlState(msgspec.Struct, frozen=True):
-    """What was last put into one handoff.yaml.
+    """The values that flowd wrote into one handoff.yaml.
 
-    ``written`` keeps the latest values per field, not the last alone: a value noted here may never have
-    reached the file, by a crash or a folder that refuses, and what stands there is still flowd's own.
+    ``written`` keeps several values per field, not only the last: a value is recorded before it is
+    written, and after a crash the file may still hold an older one, which is flowd's as well.
     """
 
     project: str
@@ -22,7 +22,7 @@ class HandoffYamlState(msgspec.Struct, frozen=True):
     folder: str = ""
 
     def is_ours(self, field: str, value: object) -> bool:
-        """Say whether *value* is one that flowd wrote into *field*."""
+        """Return True if flowd wrote *value* into *field*."""
         return value in self.written.get(field, ())
 
 
@@ -33,7 +33,7 @@ class HandoffYamlStates:
         self._database = database
 
     def get(self, project: str) -> HandoffYamlState:
-        """Return what is known of *project*'s handoff.yaml."""
+        """Return the stored state of *project*'s handoff.yaml, an empty one if there is none."""
         with self._database.reading() as connection:
             row = connection.execute(
                 "select session_id, last_activity_at, written, folder from flow_handoffs where project = ?",
@@ -44,17 +44,17 @@ class HandoffYamlStates:
         written = msgspec.json.decode(row[2], type=dict[str, tuple[str, ...]])
         return HandoffYamlState(project, row[0], row[1], written, row[3] or "")
 
-    def put(self, *handoffs: HandoffYamlState) -> None:
-        """Remember *handoffs*."""
+    def put(self, *states: HandoffYamlState) -> None:
+        """Store *states*."""
         rows = [
             (
-                shown.project,
-                shown.session_id,
-                shown.last_activity_at,
-                msgspec.json.encode(shown.written).decode(),
-                shown.folder,
+                state.project,
+                state.session_id,
+                state.last_activity_at,
+                msgspec.json.encode(state.written).decode(),
+                state.folder,
             )
-            for shown in handoffs
+            for state in states
         ]
         with self._database.transaction() as connection:
             connection.executemany(
@@ -65,7 +65,7 @@ class HandoffYamlStates:
 
 
 def folder_identity(project: str) -> str:
-    """Return what tells the .flow-guardian of *project* from any other, empty when there is none."""
+    """Return device and inode of *project*'s .flow-guardian, empty if there is none."""
     try:
         status = os.lstat(os.path.join(project, FOLDER))
     except OSError:

@@ -1,4 +1,4 @@
-"""When each session last did something, and for which pause flowd has already spoken up."""
+"""The last activity of each session, and which pauses have been reported."""
 
 import msgspec
 
@@ -14,13 +14,13 @@ class Pause(msgspec.Struct, frozen=True):
 
 
 class IdleTable:
-    """The table flow_idle. A pause is told once; new activity makes the next one a new pause."""
+    """The table flow_idle. Each pause is reported once; new activity starts a new pause."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def note(self, pauses: list[Pause]) -> None:
-        """Record the last activity of each session; it never moves back."""
+        """Record the last activity of each session; it never moves backwards."""
         with self._database.transaction() as connection:
             connection.executemany(
                 "insert into flow_idle (session_id, project, last_activity_at, told_at) "
@@ -30,8 +30,8 @@ class IdleTable:
                 [(pause.session_id, pause.project, pause.last_activity_at) for pause in pauses],
             )
 
-    def untold(self, since: float) -> list[Pause]:
-        """Return the pauses not yet told that began after *since*, longest first."""
+    def unreported(self, since: float) -> list[Pause]:
+        """Return the unreported pauses that began after *since*, longest first."""
         with self._database.reading() as connection:
             rows = connection.execute(
                 "select session_id, project, last_activity_at from flow_idle "
@@ -40,8 +40,8 @@ class IdleTable:
             ).fetchall()
         return [Pause(*row) for row in rows]
 
-    def told(self, pause: Pause) -> None:
-        """Record that *pause* has been told."""
+    def mark_reported(self, pause: Pause) -> None:
+        """Record that *pause* was reported."""
         with self._database.transaction() as connection:
             connection.execute(
                 "update flow_idle set told_at = ? where session_id = ?",

@@ -1,4 +1,4 @@
-"""The journal: facts and read positions, committed together or not at all."""
+"""The journal: facts, read offsets and extractor memories, committed in one transaction."""
 
 import sqlite3
 import time
@@ -10,8 +10,9 @@ import msgspec
 from flowd.model.facts import REPLACING, Body, Fact, StateChanged
 from flowd.model.session import SessionState
 from flowd.store.database import Database
+from flowd.store.packed_sources import PackedSource, load_sources
 from flowd.store.sessions import OF_PROJECT
-from flowd.store.sources import PackedSource, Source, load_sources, store_source
+from flowd.store.sources import Source, store_source
 
 _encode_body = msgspec.json.Encoder().encode
 _decode_body = msgspec.json.Decoder(Body).decode
@@ -19,8 +20,8 @@ _decode_body = msgspec.json.Decoder(Body).decode
 _INSERT = (
     "insert or ignore into flow_facts (key, kind, session_id, project, at, body) values (?, ?, ?, ?, ?, ?)"
 )
-# Where the newest stands for all before it, the old row goes and the new one gets a new sequence
-# number: sinks see it, and the journal does not grow with the session.
+# For kinds of which only the newest counts: the old row is deleted and the new one gets a new sequence
+# number, so that sinks see it and the journal does not grow with the session.
 _REPLACE = _INSERT.replace("insert or ignore", "insert or replace")
 _COUNT = (
     "insert into flow_counters (name, value) values (?, ?) "
@@ -29,15 +30,15 @@ _COUNT = (
 
 
 class Batch:
-    """What one round of reading found out: kept whole, or forgotten whole and found out again."""
+    """The result of one round of reading: committed as a whole, or dropped and read again."""
 
     def __init__(self) -> None:
         self.sources: dict[int, Source] = {}
         self.memories: dict[str, bytes] = {}
         self.facts: list[Fact] = []
-        # Facts that give way where the same key is already known, though their kind replaces.
+        # Facts that do not replace one with the same key, although their kind does.
         self.missed: list[Fact] = []
-        # What was stored, with its sequence numbers: sinks that are up to date need not read it back.
+        # The stored facts with their sequence numbers: sinks that are up to date need not read them back.
         self.stored: list[Fact] = []
         self.counters: Counter[str] = Counter()
         self.bytes_read = 0
@@ -53,18 +54,18 @@ class Batch:
             yield fact, _INSERT
 
     def add_source(self, source: Source) -> None:
-        """Have *source*'s position stored with this batch."""
+        """Store *source* with this batch."""
         self.sources[id(source)] = source
 
 
 class Journal:
-    """core.db as the reader and the dispatcher see it."""
+    """Reads and writes facts, sources and memories in core.db."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def commit(self, batch: Batch) -> int:
-        """Store *batch* in one transaction; return the newest sequence number, 0 if no fact came."""
+        """Store *batch* in one transaction; return the newest sequence number, 0 without a new fact."""
         newest = 0
         with self._database.transaction() as connection:
             for source in batch.sources.values():
@@ -93,7 +94,7 @@ class Journal:
         return row[0] if row else None
 
     def append(self, *facts: Fact) -> int:
-        """Store facts that come from elsewhere than a transcript; return the newest sequence number."""
+        """Store facts that do not come from a transcript; return the newest sequence number."""
         batch = Batch()
         batch.facts.extend(facts)
         return self.commit(batch)
@@ -106,9 +107,9 @@ class Journal:
         """Return a session's facts of one kind, oldest first."""
         return self._facts("session_id = ? and kind = ? order by seq", (session_id, kind))
 
-    def facts_of_project(self, project: str, kind: str, most: int) -> list[Fact]:
+    def facts_of_project(self, project: str, kind: str, limit: int) -> list[Fact]:
         """Return a project's latest facts of one kind, newest first."""
-        return self._facts("kind = ? and project = ? order by at desc limit ?", (kind, project, most))
+        return self._facts("kind = ? and project = ? order by at desc limit ?", (kind, project, limit))
 
     def facts_of_kind(self, kind: str) -> list[Fact]:
         """Return all facts of one kind, newest first."""
@@ -123,16 +124,16 @@ class Journal:
         return [project for (project,) in rows]
 
     def count_of_session(self, session_id: str) -> int:
-        """Return how many facts are kept of a session."""
+        """Return the number of facts of a session."""
         with self._database.reading() as connection:
             row = connection.execute("select count(*) from flow_facts where session_id = ?", (session_id,))
             return int(row.fetchone()[0])
 
-    def states_of(self, project: str, repository: str, most: int) -> list[SessionState]:
-        """Return the latest states of a project's sessions; those of other worktrees of it come last."""
+    def states_of(self, project: str, repository: str, limit: int) -> list[SessionState]:
+        """Return the latest states of a project's sessions; those of its other worktrees come last."""
         facts = self._facts(
-            OF_PROJECT + "order by project = :project desc, at desc limit :most",
-            {"project": project, "repository": repository, "most": most},
+            OF_PROJECT + "order by project = :project desc, at desc limit :limit",
+            {"project": project, "repository": repository, "limit": limit},
         )
         return [fact.body.state for fact in facts if isinstance(fact.body, StateChanged)]
 
@@ -144,27 +145,27 @@ class Journal:
             ).fetchall()
         return [_fact(row) for row in rows]
 
-    def facts_after(self, seq: int, most: int) -> list[Fact]:
-        """Return up to *most* facts after *seq*, in order."""
+    def facts_after(self, seq: int, limit: int) -> list[Fact]:
+        """Return up to *limit* facts after *seq*, in order."""
         with self._database.reading() as connection:
             rows = connection.execute(
                 "select seq, key, session_id, project, at, body from flow_facts "
                 "where seq > ? order by seq limit ?",
-                (seq, most),
+                (seq, limit),
             ).fetchall()
         return [_fact(row) for row in rows]
 
-    def latest_states(self, most: int) -> list[SessionState]:
-        """Return the states of the *most* recently active sessions."""
+    def latest_states(self, limit: int) -> list[SessionState]:
+        """Return the states of the *limit* recently active sessions."""
         with self._database.reading() as connection:
             rows = connection.execute(
-                "select body from flow_facts where kind = 'state' order by at desc limit ?", (most,)
+                "select body from flow_facts where kind = 'state' order by at desc limit ?", (limit,)
             ).fetchall()
         bodies = [body_from_text(body) for (body,) in rows]
         return [body.state for body in bodies if isinstance(body, StateChanged)]
 
     def prune(self, stops_kept: int) -> None:
-        """Drop all but the latest *stops_kept* turn-end checkpoints of each session."""
+        """Delete all but the latest *stops_kept* checkpoints at the end of a turn of each session."""
         with self._database.transaction() as connection:
             connection.execute(
                 "delete from flow_facts where seq in (select seq from (select seq, row_number() over "
@@ -179,18 +180,18 @@ class Journal:
             return int(connection.execute("select coalesce(max(seq), 0) from flow_facts").fetchone()[0])
 
     def counters(self) -> dict[str, int]:
-        """Return the totals counted since core.db was made."""
+        """Return the totals counted since core.db was created."""
         with self._database.reading() as connection:
             return dict(connection.execute("select name, value from flow_counters"))
 
 
 def body_text(body: Body) -> str:
-    """Return *body* as the JSON that the journal keeps."""
+    """Return *body* as JSON for the journal."""
     return _encode_body(body).decode()
 
 
 def body_from_text(text: str) -> Body:
-    """Return the body that ``body_text`` wrote."""
+    """Return the body that ``body_text`` encoded."""
     body: Body = _decode_body(text)
     return body
 

@@ -1,4 +1,4 @@
-"""Which shape core.db has, and whether it is the one this version works with. Plain sqlite3 only."""
+"""The schema version of core.db, and starting a migration. Plain sqlite3 only."""
 
 import sqlite3
 import subprocess
@@ -12,7 +12,7 @@ from flowd.system.processes import NEUTRAL_DIRECTORY, python_command, scrubbed_e
 
 MIGRATION_SET = "flowd"
 MIGRATIONS_TABLE = "flow_migrations"
-# The names of all migrations in order; store/migrations.py holds what each does, a test keeps both equal.
+# All migrations in order; store/migrations.py implements them, a test keeps both equal.
 MIGRATION_NAMES = (
     "0001_journal_and_threads",
     "0002_knowledge",
@@ -23,7 +23,7 @@ MIGRATION_DEADLINE_S = 600
 
 
 def applied_migrations(connection: sqlite3.Connection) -> list[str]:
-    """Return the names of flowd's migrations that *connection*'s database has seen."""
+    """Return the names of flowd's migrations that were applied to *connection*'s database."""
     exists = connection.execute(
         "select 1 from sqlite_master where type = 'table' and name = ?", (MIGRATIONS_TABLE,)
     ).fetchone()
@@ -37,13 +37,13 @@ def applied_migrations(connection: sqlite3.Connection) -> list[str]:
 
 
 def is_current(database: Database) -> bool:
-    """Say whether *database* has exactly this version's shape; raise if a newer flowd made it."""
+    """Return True if *database* has this version's schema; raise StoreError if a newer flowd wrote it."""
     with database.reading() as connection:
         applied = applied_migrations(connection)
     unknown = [name for name in applied if name not in MIGRATION_NAMES]
     if unknown:
         raise StoreError(
-            f"core.db was made by a newer flowd: {database.path} (it has {unknown[-1]})",
+            f"core.db was written by a newer flowd: {database.path} (it has {unknown[-1]})",
             condition="newer than this flowd",
             hint="upgrade flowd, or set store.path to another file",
         )
@@ -60,8 +60,7 @@ def made_at(database: Database) -> float:
 def ensure_current(database: Database) -> None:
     """Migrate core.db if it is behind, in a child process.
 
-    sqlite-utils, which the migrations are written with, imports click and costs 14 MB: the daemon
-    must never carry it.
+    The migrations use sqlite-utils, which imports click and costs 14 MB: the daemon must not load it.
     """
     try:
         database.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -72,7 +71,7 @@ def ensure_current(database: Database) -> None:
             cwd=NEUTRAL_DIRECTORY,
             env=scrubbed_environment(),
             stdout=subprocess.PIPE,
-            # On a terminal the child shows how far it is; elsewhere it has nothing to say there.
+            # On a terminal the child shows a progress bar.
             stderr=None if sys.stderr and sys.stderr.isatty() else subprocess.PIPE,
             text=True,
             timeout=MIGRATION_DEADLINE_S,
@@ -85,11 +84,11 @@ def ensure_current(database: Database) -> None:
             hint="check that the directory of core.db exists and is writable",
         ) from error
     if run.returncode != 0:
-        raise _told_by_child(run.stdout or run.stderr or "")
+        raise _child_error(run.stdout or run.stderr or "")
 
 
 def note_recovery(database: Database) -> None:
-    """Count that core.db serves again: a real write, since reading may work on a full disk."""
+    """Count a recovery of core.db with a real write: on a full disk reads may still work."""
     with database.transaction() as connection:
         connection.execute(
             "insert into flow_counters (name, value) values ('store_recoveries', 1) "
@@ -97,11 +96,11 @@ def note_recovery(database: Database) -> None:
         )
 
 
-def _told_by_child(words: str) -> StoreError:
-    first, _, hint = words.strip().partition("\n")
-    condition, told, what = first.partition("|")
-    if not told:  # it did not end as it should: its last line is the error of a traceback
-        last = (words.strip().splitlines() or ["no reason given"])[-1]
+def _child_error(output: str) -> StoreError:
+    first, _, hint = output.strip().partition("\n")
+    condition, separator, what = first.partition("|")
+    if not separator:  # an unexpected end: the last line is the error of a traceback
+        last = (output.strip().splitlines() or ["no reason given"])[-1]
         return StoreError(
             f"core.db could not be migrated: {last}", condition="not migrated", hint="see `flowd doctor`"
         )
@@ -109,5 +108,5 @@ def _told_by_child(words: str) -> StoreError:
 
 
 def backups_dir(path: Path) -> Path:
-    """Return the folder that keeps the copies made before migrations of the database at *path*."""
+    """Return the folder of the copies made before migrations of the database at *path*."""
     return path.parent / "backups"

@@ -1,4 +1,4 @@
-"""A person's words about a project, and whether those in its handoff.yaml are a person's of this machine."""
+"""The fields that a user saved for a project, and whether values found in its handoff.yaml are trusted."""
 
 import hashlib
 import time
@@ -11,42 +11,44 @@ from flowd.model.facts import Fact, TrackBound, TrustGranted, UserFieldsSaved
 from flowd.store.handoff_yaml_state import HandoffYamlState, folder_identity
 from flowd.store.journal import Journal
 
-# What a person says stands in these fields; flowd fills them only where nobody has.
+# A user's value in these fields is kept; flowd fills them only if they are empty.
 GUARDED = ("goal", "status", "hypothesis", "outcome")
 
 UserFields = dict[str, str | list[str]]
 
 
 def user_fields(journal: Journal, project: str) -> tuple[UserFields, float]:
-    """Return what a person last said in each field, and when they last said anything."""
+    """Return the user's last value of each field, and when the user last saved one."""
     fact = journal.fact(f"words:{project}")
     if fact is None or not isinstance(fact.body, UserFieldsSaved):
         return {}, 0.0
     return dict(fact.body.said), fact.at
 
 
-def user_fields_fact(journal: Journal, project: str, said: UserFields, session_id: str) -> Fact:
-    """Return the fact that adds *said* to what was said before."""
+def user_fields_fact(journal: Journal, project: str, fields: UserFields, session_id: str) -> Fact:
+    """Return the fact that adds *fields* to those saved before."""
     before, _ = user_fields(journal, project)
-    return Fact(f"words:{project}", session_id, project, time.time(), UserFieldsSaved(before | said))
+    return Fact(f"words:{project}", session_id, project, time.time(), UserFieldsSaved(before | fields))
 
 
-def untrusted_fields(present: Mapping[str, Any], shown: HandoffYamlState, said: UserFields) -> dict[str, str]:
-    """Return the guarded values of a handoff.yaml that neither flowd nor ``flow save`` put there."""
+def untrusted_fields(
+    present: Mapping[str, Any], shown: HandoffYamlState, saved: UserFields
+) -> dict[str, str]:
+    """Return the guarded values of a handoff.yaml that neither flowd nor ``flow save`` wrote."""
     return {
         field: str(present[field])
         for field in GUARDED
         if present.get(field)
         and not shown.is_ours(field, present[field])
-        and said.get(field) != present[field]
+        and saved.get(field) != present[field]
     }
 
 
 def is_trusted(journal: Journal, project: str, shown: HandoffYamlState, foreign: Mapping[str, str]) -> bool:
-    """Say whether *foreign* words may be told to a session.
+    """Return True if *foreign* values may be injected into a session.
 
-    They may when flowd made the folder itself, so that only this user can have edited it, or when a
-    person accepted exactly these words.
+    They may if flowd created the folder, so that only this user can have edited it, or if the user
+    accepted exactly these values with `flow trust`.
     """
     if not foreign or (shown.folder and shown.folder == folder_identity(project)):
         return True
@@ -59,17 +61,17 @@ def is_trusted(journal: Journal, project: str, shown: HandoffYamlState, foreign:
 
 
 def trust_fact(project: str, foreign: Mapping[str, str]) -> Fact:
-    """Return the fact that a person accepts *foreign*."""
+    """Return the fact that the user accepts *foreign*."""
     return Fact(f"trust:{project}", "", project, time.time(), TrustGranted(fields_digest(foreign)))
 
 
 def fields_digest(foreign: Mapping[str, str]) -> str:
-    """Return what identifies exactly these words."""
+    """Return a digest of exactly these values."""
     return hashlib.blake2b(msgspec.json.encode(dict(foreign)), digest_size=16).hexdigest()
 
 
 def bound_track(journal: Journal, session_id: str) -> str:
-    """Return the track that the session was bound to last, ``""`` if to none."""
+    """Return the track that the session is bound to, ``""`` if none."""
     fact = journal.fact(f"track:{session_id}") if session_id else None
     return fact.body.track if fact is not None and isinstance(fact.body, TrackBound) else ""
 

@@ -13,7 +13,8 @@ from flowd.daemon.reading.tailer import (
     tail_before,
 )
 from flowd.extractors.transcript.paths import TranscriptName
-from flowd.store.sources import PackedSource, Source
+from flowd.store.packed_sources import PackedSource
+from flowd.store.sources import Source
 
 
 class RecognisedFile(NamedTuple):

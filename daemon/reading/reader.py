@@ -140,7 +140,7 @@ class Reader:
         """Note that a session has gone idle; to be run as a task of the hints."""
         self._with_memory(pause.session_id, partial(self._moments.idle, pause, self._files.batch))
         self._commit()
-        self._idle.told(pause)
+        self._idle.mark_reported(pause)
 
     def on_hook(self, hook: HookInput, done: Callable[[], None]) -> None:
         """Take what a hook announces: read the transcript up to now, keep the moment, then say *done*."""

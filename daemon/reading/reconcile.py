@@ -9,7 +9,7 @@ from typing import NamedTuple
 from flowd.daemon.reading.identity import KnownFiles
 from flowd.daemon.reading.watcher import Watcher
 from flowd.extractors.transcript.paths import transcript_name
-from flowd.store.sources import PackedSource
+from flowd.store.packed_sources import PackedSource
 
 Seen = tuple[str, os.stat_result]
 

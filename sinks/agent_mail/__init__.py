@@ -1,1 +1,1 @@
-"""Agent Mail: sends a checkpoint as a message to the agent named in the settings."""
+"""Agent Mail: send a checkpoint as a message to the agent named in the settings."""

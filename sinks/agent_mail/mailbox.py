@@ -1,4 +1,4 @@
-"""Sending and finding handoffs at an Agent Mail server, as an agent that it knows."""
+"""Send and find handoffs on an Agent Mail server, as a registered agent."""
 
 import re
 from pathlib import Path
@@ -11,15 +11,15 @@ from flowd.sinks.agent_mail.memory import KnownAgent, MailMemory
 from flowd.system.errors import FlowdError
 
 DEFAULT_AGENT = "flowd"
-INBOX_LOOKED_AT = 50
-# What the server says where it does not know the sender or the recipient, or wants a proof.
-_STRANGER = re.compile(
+MAX_INBOX = 50
+# Errors of the server about an unknown sender or recipient, or a missing token.
+_NOT_REGISTERED = re.compile(
     r"not registered|not found|unknown agent|sender_token|registration_token", re.IGNORECASE
 )
 
 
 class ReceivedMail(NamedTuple):
-    """A handoff found at the server."""
+    """A handoff found on the server."""
 
     subject: str
     body: str
@@ -29,21 +29,21 @@ class ReceivedMail(NamedTuple):
 
 
 def is_configured(settings: AgentMailSettings) -> bool:
-    """Say whether anything is to be sent at all."""
+    """Return True if the settings name a server and a recipient."""
     return bool(settings.url and settings.recipient)
 
 
 def send_handoff(project: str, message: MailMessage, settings: AgentMailSettings) -> str:
-    """Send *message* once and return who got it; raise MailError or NoServerError where it did not arrive."""
+    """Send *message* once and return its recipient; raise MailError or NoServerError on failure."""
     return _Mailbox(project, settings).send(message)
 
 
 def latest_handoff(
     project: str, track: str, settings: AgentMailSettings, *, epic: str = ""
 ) -> ReceivedMail | None:
-    """Return the newest handoff mailed about *track*, None where there is none or nothing is configured.
+    """Return the newest handoff mailed about *track*, None if there is none or no server is configured.
 
-    Raises MailError or NoServerError where the server cannot say.
+    Raises MailError or NoServerError if the server fails.
     """
     return _Mailbox(project, settings).latest(thread_id(track, epic)) if is_configured(settings) else None
 
@@ -54,27 +54,27 @@ class _Mailbox:
         assert settings.recipient, "not configured"
         self._client = AgentMailClient(settings.url, _bearer(settings))
         self._project = settings.project or project
-        self._place = f"{settings.url} {self._project}"
-        self._asked = settings.agent or DEFAULT_AGENT
+        self._server_project = f"{settings.url} {self._project}"
+        self._agent = settings.agent or DEFAULT_AGENT
         self._recipient = settings.recipient
         self._memory = MailMemory()
 
     def send(self, message: MailMessage) -> str:
         if self._memory.was_sent(message.id):
             return self._recipient_name()
-        sender = self._memory.agent(self._place, self._asked) or self._register(self._asked)
+        sender = self._memory.agent(self._server_project, self._agent) or self._register(self._agent)
         try:
             self._send(sender, message)
         except MailError as error:
-            if not _STRANGER.search(str(error)):
+            if not _NOT_REGISTERED.search(str(error)):
                 raise
-            self._send(self._introduced(sender, error), message)
+            self._send(self._register_unknown(sender, error), message)
         self._memory.put_sent(message.id)
         return self._recipient_name()
 
     def latest(self, thread: str) -> ReceivedMail | None:
-        for asked in (self._recipient, self._asked):
-            agent = self._memory.agent(self._place, asked)
+        for name in (self._recipient, self._agent):
+            agent = self._memory.agent(self._server_project, name)
             if agent is not None and agent.token:
                 found = [mail for mail in self._inbox(agent) if mail.thread_id == thread]
                 if found:
@@ -94,12 +94,12 @@ class _Mailbox:
             importance=message.importance,
         )
         if not isinstance(answer, dict) or not answer.get("deliveries"):
-            raise MailError("send_message: nothing was delivered")
+            raise MailError("send_message: the server delivered nothing")
 
-    def _introduced(self, sender: KnownAgent, error: MailError) -> KnownAgent:
-        """Register whom the server, as it says in *error*, does not know; return the sender."""
+    def _register_unknown(self, sender: KnownAgent, error: MailError) -> KnownAgent:
+        """Register the agent that *error* reports as unknown; return the sender."""
         if "not registered" not in str(error) or self._recipient_name() not in str(error):
-            return self._register(self._asked)
+            return self._register(self._agent)
         recipient = self._register(self._recipient)
         if recipient.token:
             self._client.call(
@@ -111,18 +111,18 @@ class _Mailbox:
             )
         return sender
 
-    def _register(self, asked: str) -> KnownAgent:
+    def _register(self, name: str) -> KnownAgent:
         self._client.call("ensure_project", human_key=self._project)
-        known = self._memory.agent(self._place, asked)
+        known = self._memory.agent(self._server_project, name)
         if known is not None and known.token:
             try:
-                return self._registered(asked, name=known.name, registration_token=known.token)
+                return self._call_register(name, name=known.name, registration_token=known.token)
             except MailError:
-                # The proof is worth nothing any more, as after the server's database was made anew.
-                return self._registered(asked, name=asked)
-        return self._registered(asked, name=asked)
+                # The token is no longer valid, for example because the server's database was recreated.
+                return self._call_register(name, name=name)
+        return self._call_register(name, name=name)
 
-    def _registered(self, asked: str, **identity: str) -> KnownAgent:
+    def _call_register(self, key: str, **identity: str) -> KnownAgent:
         answer = self._client.call(
             "register_agent",
             project_key=self._project,
@@ -132,14 +132,14 @@ class _Mailbox:
             **identity,
         )
         if not isinstance(answer, dict) or not isinstance(answer.get("name"), str):
-            raise MailError("register_agent: the answer has no name")
+            raise MailError("register_agent: the response has no name")
         token = answer.get("registration_token") or identity.get("registration_token", "")
         agent = KnownAgent(answer["name"], str(token))
-        self._memory.put_agent(self._place, asked, agent)
+        self._memory.put_agent(self._server_project, key, agent)
         return agent
 
     def _recipient_name(self) -> str:
-        known = self._memory.agent(self._place, self._recipient)
+        known = self._memory.agent(self._server_project, self._recipient)
         return known.name if known is not None else self._recipient
 
     def _inbox(self, agent: KnownAgent) -> list[ReceivedMail]:
@@ -149,7 +149,7 @@ class _Mailbox:
             agent_name=agent.name,
             registration_token=agent.token,
             include_bodies=True,
-            limit=INBOX_LOOKED_AT,
+            limit=MAX_INBOX,
         )
         return (
             [_received(mail) for mail in answer if isinstance(mail, dict)] if isinstance(answer, list) else []

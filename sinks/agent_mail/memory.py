@@ -1,4 +1,4 @@
-"""Who flowd is at an Agent Mail server, and what it has sent: a private file of its own."""
+"""The agents that flowd registered on Agent Mail servers, and the mails that it sent: a private file."""
 
 from pathlib import Path
 
@@ -7,11 +7,11 @@ import msgspec
 from flowd.config.paths import make_private_dir, resolve_paths
 from flowd.system.files import atomic_write
 
-SENT_REMEMBERED = 500
+MAX_SENT = 500
 
 
 class KnownAgent(msgspec.Struct, frozen=True):
-    """A name as the server gave it, and the token that proves it; empty where somebody else holds it."""
+    """The name that the server assigned, and its token; empty if another program registered it."""
 
     name: str
     token: str = ""
@@ -23,30 +23,30 @@ class _MailState(msgspec.Struct):
 
 
 class MailMemory:
-    """Keeps agents by server, project and the name asked for."""
+    """Stores agents by server, project and requested name, and the ids of sent mails."""
 
     def __init__(self, file: Path | None = None) -> None:
         self._file = file or resolve_paths().state_dir / "agent_mail.json"
 
-    def agent(self, place: str, asked: str) -> KnownAgent | None:
-        """Return who was registered there under the name *asked* for."""
-        return self._read().agents.get(f"{place} {asked}")
+    def agent(self, server_project: str, name: str) -> KnownAgent | None:
+        """Return the agent registered there under the requested *name*."""
+        return self._read().agents.get(f"{server_project} {name}")
 
-    def put_agent(self, place: str, asked: str, agent: KnownAgent) -> None:
-        """Remember a registration."""
-        kept = self._read()
-        kept.agents[f"{place} {asked}"] = agent
-        self._write(kept)
+    def put_agent(self, server_project: str, name: str, agent: KnownAgent) -> None:
+        """Store a registration."""
+        state = self._read()
+        state.agents[f"{server_project} {name}"] = agent
+        self._write(state)
 
     def was_sent(self, identity: str) -> bool:
-        """Say whether the message with this id has gone out."""
+        """Return True if the message with this id was sent."""
         return identity in self._read().sent
 
     def put_sent(self, identity: str) -> None:
-        """Remember that it has."""
-        kept = self._read()
-        kept.sent = [*kept.sent, identity][-SENT_REMEMBERED:]
-        self._write(kept)
+        """Record that the message with this id was sent."""
+        state = self._read()
+        state.sent = [*state.sent, identity][-MAX_SENT:]
+        self._write(state)
 
     def _read(self) -> _MailState:
         try:
@@ -54,6 +54,6 @@ class MailMemory:
         except (FileNotFoundError, msgspec.DecodeError):
             return _MailState()
 
-    def _write(self, kept: _MailState) -> None:
+    def _write(self, state: _MailState) -> None:
         make_private_dir(self._file.parent)
-        atomic_write(self._file, msgspec.json.encode(kept))
+        atomic_write(self._file, msgspec.json.encode(state))

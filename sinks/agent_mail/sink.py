@@ -1,4 +1,4 @@
-"""Agent Mail: a handoff's checkpoint is mailed to whom the settings name; off without them."""
+"""Agent Mail: mail checkpoints to the recipient in the settings; off without one."""
 
 import time
 
@@ -12,13 +12,13 @@ from flowd.sinks.agent_mail.mailbox import is_configured, send_handoff
 from flowd.sinks.protocol import RetryLaterError
 from flowd.workspace.git import head_commit
 
-# When it is turned on, what lies further back is no news to anybody.
-NEWS_S = 86_400.0
-FILES_TOLD = 20
+# Older checkpoints are not mailed when Agent Mail is switched on.
+MAX_AGE_S = 86_400.0
+MAX_FILES = 20
 
 
 class AgentMailSink:
-    """Sends each handoff once; ``detail`` tells where the last one went."""
+    """Sends each checkpoint once; ``detail`` is the last result."""
 
     name = "agent_mail"
     debounce_s = 0.0
@@ -29,14 +29,14 @@ class AgentMailSink:
         self.detail = ""
 
     def key(self, fact: Fact) -> str | None:
-        """Return the checkpoint's own key, for none stands for another; None while nothing is configured."""
+        """Return the checkpoint's key, since each is sent; None while no server is configured."""
         if not isinstance(fact.body, Checkpointed) or fact.body.trigger not in MAILED or not fact.project:
             return None
-        is_news = time.time() - fact.at < NEWS_S
-        return fact.key if is_news and is_configured(self._settings.current.agent_mail) else None
+        is_recent = time.time() - fact.at < MAX_AGE_S
+        return fact.key if is_recent and is_configured(self._settings.current.agent_mail) else None
 
     def accept(self, fact: Fact) -> None:
-        """Have it sent, or raise with what the server says."""
+        """Send the mail; raise with the server's error."""
         settings = self._settings.current.agent_mail
         if not isinstance(fact.body, Checkpointed) or not is_configured(settings):
             return
@@ -49,11 +49,11 @@ class AgentMailSink:
         self.detail = f"{message.thread_id} sent to {recipient}"
 
     def flush(self) -> None:
-        """Do nothing: what was accepted was sent."""
+        """Do nothing: ``accept`` has sent the mail."""
 
 
 def checkpoint_mail(checkpoint: Checkpointed, track: TrackBeads | None) -> MailMessage:
-    """Return the mail that tells *checkpoint*."""
+    """Return the mail of *checkpoint*."""
     state = checkpoint.state
     return mail_message(
         checkpoint.id,
@@ -67,8 +67,8 @@ def checkpoint_mail(checkpoint: Checkpointed, track: TrackBeads | None) -> MailM
 
 def _body(checkpoint: Checkpointed, track: TrackBeads | None) -> str:
     state = checkpoint.state
-    more = len(state.files) - FILES_TOLD
-    changes = [f"- `{file}`" for file in state.files[:FILES_TOLD]] + (
+    more = len(state.files) - MAX_FILES
+    changes = [f"- `{file}`" for file in state.files[:MAX_FILES]] + (
         [f"- and {more} more"] if more > 0 else []
     )
     learnings = [f"- {text}" for text in (*state.decisions, *state.learnings)]
@@ -90,11 +90,11 @@ def _context(checkpoint: Checkpointed, track: TrackBeads | None) -> list[str]:
         f"- **Trigger:** {checkpoint.trigger}",
         *phase,
         f"- **Git:** {state.branch or 'unknown'}@{_commit(state)}",
-        *(f"- **{label}:** {text}" for label, text in _told(state) if text),
+        *(f"- **{label}:** {text}" for label, text in _summary(state) if text),
     ]
 
 
-def _told(state: SessionState) -> list[tuple[str, str]]:
+def _summary(state: SessionState) -> list[tuple[str, str]]:
     blockers = "; ".join(state.blockers)
     return [("Goal", state.goal or state.title), ("Now", state.now), ("Blocked by", blockers)]
 

@@ -1,4 +1,4 @@
-"""Automatic handoffs in ``~/.claude/handoffs``: one per session, never in the way of one that was written."""
+"""Automatic handoff documents in ``~/.claude/handoffs``: one per session, and only if it wrote none."""
 
 import os
 import time
@@ -24,16 +24,16 @@ from flowd.store.database import Database
 from flowd.store.documents import Ownership, is_own, unseen_escalations, written_fact
 from flowd.store.journal import Journal
 
-# A session that has written its handoff still says goodbye: what it does so soon after is part of it.
-CLOSING_S = 300.0
+# Activity this soon after the session wrote its own handoff belongs to it.
+GRACE_S = 300.0
 FRESH_S = 7 * 86_400.0
-NAMES_TRIED = 100
+MAX_NAMES = 100
 
 
 class HandoffMarkdownSink:
-    """Writes the handoff of a session that leaves without one.
+    """Writes the handoff of a session that ended without one.
 
-    It is dated by the session's last activity, so whatever was written after that stays the newest,
+    The file is dated by the session's last activity: a handoff written after that stays the newest,
     however late or often a checkpoint is delivered.
     """
 
@@ -46,7 +46,7 @@ class HandoffMarkdownSink:
         self._settings = settings
 
     def key(self, fact: Fact) -> str | None:
-        """Return the session of a checkpoint that leaves a handoff; its newest stands for all before."""
+        """Return the session of a checkpoint with a configured trigger; its newest replaces all before."""
         if not isinstance(fact.body, Checkpointed) or not fact.project:
             return None
         return (
@@ -54,64 +54,64 @@ class HandoffMarkdownSink:
         )
 
     def accept(self, fact: Fact) -> None:
-        """Write the handoff, unless one that is there already says as much or more."""
-        if not isinstance(fact.body, Checkpointed) or not _is_worth_it(fact.body.state):
+        """Write the handoff unless an existing one covers the session."""
+        if not isinstance(fact.body, Checkpointed) or not _has_content(fact.body.state):
             return
         state = fact.body.state
         handoffs = handoffs_dir(self._settings.current.claude.config_dir)
         directory = os.path.join(handoffs, _directory_name(state.project))
         is_foreign = partial(Ownership(self._journal).is_foreign, state.project)
-        shelf = parsed_handoffs(handoffs, (state.project, state.cwd or state.project), is_foreign)
-        if not self._is_covered(shelf, state):
-            self._write(directory, shelf, fact.body)
+        present = parsed_handoffs(handoffs, (state.project, state.cwd or state.project), is_foreign)
+        if not self._is_covered(present, state):
+            self._write(directory, present, fact.body)
 
     def flush(self) -> None:
-        """Do nothing: what was accepted is written."""
+        """Do nothing: ``accept`` has written the file."""
 
-    def _is_covered(self, shelf: list[ParsedHandoff], state: SessionState) -> bool:
-        if shelf and unseen_escalations(self._journal, shelf[0]):
-            return True  # who looks only at the newest must go on seeing that a person is asked for
-        return any(self._covers(shelved, state) for shelved in shelf)
+    def _is_covered(self, present: list[ParsedHandoff], state: SessionState) -> bool:
+        if present and unseen_escalations(self._journal, present[0]):
+            return True  # the newest handoff must keep showing its escalation
+        return any(self._covers(existing, state) for existing in present)
 
-    def _covers(self, shelved: ParsedHandoff, state: SessionState) -> bool:
-        """Say whether *shelved* knows all that the session has done."""
-        is_same = shelved.document.session_id == state.session_id
-        if is_own(self._journal, shelved):
-            return is_same and shelved.file.modified_ns >= _moment_ns(state)
-        grace_s = CLOSING_S if is_same else 0.0
-        return shelved.file.modified_at + grace_s >= latest_activity(state)
+    def _covers(self, existing: ParsedHandoff, state: SessionState) -> bool:
+        """Return True if *existing* is as new as the session's last activity."""
+        is_same = existing.document.session_id == state.session_id
+        if is_own(self._journal, existing):
+            return is_same and existing.file.modified_ns >= _activity_ns(state)
+        grace_s = GRACE_S if is_same else 0.0
+        return existing.file.modified_at + grace_s >= latest_activity(state)
 
-    def _write(self, directory: str, shelf: list[ParsedHandoff], checkpoint: Checkpointed) -> None:
+    def _write(self, directory: str, present: list[ParsedHandoff], checkpoint: Checkpointed) -> None:
         state = checkpoint.state
-        path = self._own_path(directory, shelf, state)
-        before = next((shelved for shelved in shelf if shelved.file.path != path), None)
+        path = self._own_path(directory, present, state)
+        before = next((existing for existing in present if existing.file.path != path), None)
         previous = PreviousHandoff(os.path.basename(before.file.path), before.document) if before else None
         words = words_for(self._journal, state)
         text = render_draft(automatic_draft(state, checkpoint.trigger, words, previous))
         digest = text_digest(text.encode("utf-8", "replace"))
         self._journal.append(written_fact(self._journal, path, digest, state))
-        replace_file(path, text, modified_ns=_moment_ns(state))
+        replace_file(path, text, modified_ns=_activity_ns(state))
 
-    def _own_path(self, directory: str, shelf: list[ParsedHandoff], state: SessionState) -> str:
-        """Return the session's own automatic file, or a free name where that was edited by someone."""
-        taken = {shelved.file.path: shelved for shelved in shelf}
+    def _own_path(self, directory: str, present: list[ParsedHandoff], state: SessionState) -> str:
+        """Return the session's automatic file, or a free name if somebody edited it."""
+        taken = {existing.file.path: existing for existing in present}
         stem = encode_path(state.session_id[:8]) or "session"
-        for number in range(1, NAMES_TRIED):
+        for number in range(1, MAX_NAMES):
             path = os.path.join(directory, f"{stem}-auto{f'-{number}' if number > 1 else ''}{SUFFIX}")
             if not os.path.lexists(path) or (path in taken and self._is_replaceable(taken[path], state)):
                 return path
         raise PermanentFailureError(
-            f"{directory} is full of handoffs named {stem}-auto", hint="move them elsewhere"
+            f"{directory} has too many handoffs named {stem}-auto", hint="move them to another directory"
         )
 
-    def _is_replaceable(self, shelved: ParsedHandoff, state: SessionState) -> bool:
-        return shelved.document.session_id == state.session_id and is_own(self._journal, shelved)
+    def _is_replaceable(self, existing: ParsedHandoff, state: SessionState) -> bool:
+        return existing.document.session_id == state.session_id and is_own(self._journal, existing)
 
 
-def _is_worth_it(state: SessionState) -> bool:
-    said = state.goal or state.now or state.next or state.files
+def _has_content(state: SessionState) -> bool:
+    content = state.goal or state.now or state.next or state.files
     is_fresh = time.time() - latest_activity(state) < FRESH_S
-    return bool(said) and is_fresh and os.path.isdir(state.project)  # noqa: PTH112 answers, never raises
+    return bool(content) and is_fresh and os.path.isdir(state.project)  # noqa: PTH112 answers, never raises
 
 
 def _directory_name(project: str) -> str:
@@ -121,26 +121,26 @@ def _directory_name(project: str) -> str:
         raise PermanentFailureError(str(error), hint=error.hint) from error
 
 
-def _moment_ns(state: SessionState) -> int:
+def _activity_ns(state: SessionState) -> int:
     return min(int(latest_activity(state) * 1e9), time.time_ns())
 
 
 class HandoffIndexSink:
-    """Writes one table per handoff directory; nothing is held, for the directory itself says all."""
+    """Writes the index of each handoff directory from the files in it."""
 
     name = "handoff_index"
     debounce_s = 2.0
     low_latency = False
 
     def key(self, fact: Fact) -> str | None:
-        """Return the directory: one look at it stands for every change before."""
+        """Return the directory: one index covers all changes before it."""
         return os.path.dirname(fact.body.path) if isinstance(fact.body, HandoffIndexed) else None
 
     def accept(self, fact: Fact) -> None:
-        """Bring the index of the directory up to date, unless the directory has gone."""
+        """Update the index of the directory if it still exists."""
         directory = self.key(fact)
         if directory and os.path.isdir(directory):  # noqa: PTH112 answers, never raises
             refresh_index(directory)
 
     def flush(self) -> None:
-        """Do nothing: what was accepted is written."""
+        """Do nothing: ``accept`` has written the file."""

@@ -1,4 +1,4 @@
-"""Blocks in core.db: each kept once, the newest of its kind applied whole, an invalid one never."""
+"""Handoff blocks in core.db: each is stored once; only the newest valid version of a block is applied."""
 
 import sqlite3
 from typing import Literal, NamedTuple
@@ -22,7 +22,7 @@ _SAME_ELSEWHERE = """
 select number, file, session_id from flow_blocks
 where project = ? and digest = ? and identity <> ? and body <> '' and (task_key = ? or file = '' or ? = '')
 """
-# What was said about a task in conversation is the draft of what is in its file.
+# A block in a conversation is the draft of the one in the task's file.
 _DRAFTS = """
 select number from flow_blocks
 where project = ? and task_key = ? and file = '' and at <= ? and identity <> ? and ? <> ''
@@ -38,17 +38,17 @@ class _Former(NamedTuple):
 
 
 def keep_block(database: Database, found: FoundBlock, place: Provenance) -> Kept:
-    """Keep *found*, redacted by its finder, and apply it to the graph: all of it or nothing."""
+    """Store *found*, which is redacted already, and apply it to the graph in one transaction."""
     with database.transaction() as connection:
         if found.block is None:
-            return _keep_invalid(connection, found, place)
+            return _store_invalid(connection, found, place)
         rows = connection.execute("select id from flow_forgotten where project = ?", (place.project,))
         block = without(found.block, {node_id for (node_id,) in rows})
-        return _keep_valid(connection, msgspec.structs.replace(found, block=block), place)
+        return _store_valid(connection, msgspec.structs.replace(found, block=block), place)
 
 
 def identity_of(found: FoundBlock, place: Provenance) -> str:
-    """Return what stays the same when the block is edited: its place in a file, its task, or its record."""
+    """Return an id that survives edits of the block: its position in a file, its task, or its record."""
     if place.file:
         return f"file:{place.file}#{found.ordinal}"
     if found.task.id:
@@ -57,14 +57,14 @@ def identity_of(found: FoundBlock, place: Provenance) -> str:
 
 
 def task_key_of(found: FoundBlock, place: Provenance) -> str:
-    """Return the task's name in the graph: its id, else the file's name, else the session."""
+    """Return the task's id in the graph: its own, else the file's name, else the session."""
     if found.task.id:
         return task_key(found.task.id)
     stem = place.file.replace("\\", "/").rpartition("/")[2].partition(".")[0].casefold()
     return f"task-{'-'.join(stem.split())}" if stem else f"session-{place.session_id[:8]}"
 
 
-def _keep_valid(connection: sqlite3.Connection, found: FoundBlock, place: Provenance) -> Kept:
+def _store_valid(connection: sqlite3.Connection, found: FoundBlock, place: Provenance) -> Kept:
     identity, key = identity_of(found, place), task_key_of(found, place)
     former = _former(connection, place.project, identity)
     if former and former.digest == found.digest:
@@ -91,8 +91,8 @@ def _keep_valid(connection: sqlite3.Connection, found: FoundBlock, place: Proven
     return "replaced" if numbers else "applied"
 
 
-def _keep_invalid(connection: sqlite3.Connection, found: FoundBlock, place: Provenance) -> Kept:
-    """Keep the errors beside the last valid wording, which stays in force."""
+def _store_invalid(connection: sqlite3.Connection, found: FoundBlock, place: Provenance) -> Kept:
+    """Store the errors of a block; its last valid version stays applied."""
     identity = f"{identity_of(found, place)}!"
     former = _former(connection, place.project, identity)
     if former and former.digest == found.digest:
@@ -112,7 +112,7 @@ def _former(connection: sqlite3.Connection, project: str, identity: str) -> _For
 
 
 def _seen_again(connection: sqlite3.Connection, number: int, session_id: str, place: Provenance) -> Kept:
-    if place.session_id and not session_id:  # the file was seen before the session that wrote it
+    if place.session_id and not session_id:  # the file was read before the session that wrote it
         connection.execute(
             "update flow_blocks set session_id = ? where number = ?", (place.session_id, number)
         )

@@ -1,4 +1,4 @@
-"""Which blocks the next agent is told of, what a project learned, and what stands where and in the way."""
+"""Queries for the next agent: blocks of earlier tasks, learned gotchas, blockers, mapped files."""
 
 import msgspec
 
@@ -39,7 +39,7 @@ from flow_blockers where project = ? and (state = 'active' or ?) order by state,
 
 
 class MappedFile(msgspec.Struct, frozen=True):
-    """An entry of the context map: where something is, and what for."""
+    """An entry of the context map: a location, its component and notes."""
 
     location: str
     component: str
@@ -47,7 +47,7 @@ class MappedFile(msgspec.Struct, frozen=True):
 
 
 class TaskBlocker(msgspec.Struct, frozen=True):
-    """A blocker that a task named, and whether it still stands."""
+    """A blocker named by a task, and its state."""
 
     task: str
     blocker: str
@@ -60,7 +60,7 @@ class TaskBlocker(msgspec.Struct, frozen=True):
 
 
 def context_from(database: Database, project: str, task: str) -> TaskContext | None:
-    """Return the newest valid block of *task*, None when it has none."""
+    """Return the newest valid block of *task*, None if it has none."""
     with database.reading() as connection:
         row = connection.execute(_OF_TASK, (project, task_key(task))).fetchone()
     return _context(*row) if row else None
@@ -74,10 +74,10 @@ def contexts_before(
     most: int = SIZES["normal"].tasks,
     any_source: bool = True,
 ) -> list[TaskContext]:
-    """Return the newest block of other tasks than *task*: those that hold it up first, then the newest.
+    """Return the newest blocks of other tasks: those that block *task* first, then the newest.
 
-    Without *any_source* only blocks that a session on this machine wrote are told: what merely lies
-    in a repository does not speak to the model.
+    Without *any_source* only blocks written by a session on this machine are returned: text that
+    merely came with a repository must not reach the model.
     """
     values = {"project": project, "task": task_key(task), "most": most, "any_source": any_source}
     with database.reading() as connection:
@@ -99,7 +99,7 @@ def learned_gotchas(
 
 
 def session_context(database: Database, project: str, budget_bytes: int, *, any_source: bool = False) -> str:
-    """Return what a new session of *project* is told from blocks, within *budget_bytes*."""
+    """Return the text from blocks that a new session of *project* gets, within *budget_bytes*."""
     parts = [
         render_within(contexts_before(database, project, any_source=any_source), budget_bytes),
         render_learned(learned_gotchas(database, project, any_source=any_source)),
@@ -109,7 +109,7 @@ def session_context(database: Database, project: str, budget_bytes: int, *, any_
 
 
 def blockers_of(database: Database, project: str, *, resolved: bool = False) -> list[TaskBlocker]:
-    """Return the active blockers of *project*, and the *resolved* ones too if asked."""
+    """Return the active blockers of *project*, with *resolved* the resolved ones as well."""
     with database.reading() as connection:
         rows = connection.execute(_BLOCKERS, (project, resolved)).fetchall()
     return [
@@ -119,7 +119,7 @@ def blockers_of(database: Database, project: str, *, resolved: bool = False) -> 
 
 
 def blocked_tasks(database: Database, project: str) -> dict[str, list[str]]:
-    """Return the tasks that active blockers hold up, each with what holds it up."""
+    """Return the blocked tasks, each with its active blockers."""
     blocked: dict[str, list[str]] = {}
     for blocker in blockers_of(database, project):
         for task in blocker.blocking_tasks:
@@ -128,7 +128,7 @@ def blocked_tasks(database: Database, project: str) -> dict[str, list[str]]:
 
 
 def files_of(database: Database, project: str, task: str) -> list[MappedFile]:
-    """Return the context map's entries that *task* made or changed last."""
+    """Return the entries of the context map that *task* wrote last."""
     with database.reading() as connection:
         rows = connection.execute(
             "select location, component, notes from flow_context_map "
@@ -139,6 +139,6 @@ def files_of(database: Database, project: str, task: str) -> list[MappedFile]:
 
 
 def _context(task_id: str, task_name: str, key: str, body: str) -> TaskContext:
-    # A task's own number is shown as its file writes it; one without a number by its name in the graph.
+    # A task's id is shown as in its file; a task without one by its id in the graph.
     task = TaskRef(id=task_id.removeprefix("task-") or key.removeprefix("task-"), name=task_name)
     return TaskContext(task, msgspec.json.decode(body, type=HandoffBlock))

@@ -1,4 +1,4 @@
-"""What a person may do to the graph: pin a node, or have it forgotten for good."""
+"""Edits of the graph by the user: pin a node, or forget it."""
 
 import sqlite3
 import time
@@ -12,7 +12,7 @@ from flowd.store.knowledge.graph import Node
 
 
 def pin(database: Database, node: Node, *, pinned: bool = True) -> None:
-    """Keep *node* on top and alive, or let it be like any other again."""
+    """Pin *node*, so that it ranks first and is never deleted; or unpin it."""
     with database.transaction() as connection:
         connection.execute(
             "update flow_nodes set pinned = ? where project = ? and id = ?", (pinned, node.project, node.id)
@@ -20,7 +20,7 @@ def pin(database: Database, node: Node, *, pinned: bool = True) -> None:
 
 
 def forget(database: Database, node: Node) -> None:
-    """Remove *node*, every wording of it and its place in stored blocks; it does not come back."""
+    """Delete *node* from the graph and from stored blocks, and keep it from being added again."""
     key = (node.project, node.id)
     with database.transaction() as connection:
         _cut_from_blocks(connection, node)

@@ -1,4 +1,4 @@
-"""What a valid block changes: the graph, the context map, the blockers of its task."""
+"""Apply a valid block: to the graph, the context map, and the blockers of its task."""
 
 import sqlite3
 from collections.abc import Collection, Iterator
@@ -8,7 +8,7 @@ import msgspec
 from flowd.model.block import Blocker, Gotcha, HandoffBlock, Pattern, TaskRef, stable_id
 from flowd.store.knowledge.graph import (
     BLOCK_WEIGHT,
-    HEARSAY_WEIGHT,
+    REFERENCE_WEIGHT,
     Edge,
     Mention,
     NodeType,
@@ -45,16 +45,16 @@ def apply_block(
     source: str,
     place: Provenance,
 ) -> None:
-    """Do what the specification's orchestrator does after an agent completes."""
+    """Apply *block* as the specification's orchestrator does after an agent completes."""
     mentions = list(_mentions(block, task, key, source, place))
     add_mentions(connection, mentions)
     add_edges(connection, source, _edges(mentions, key, place.project))
     _map_files(connection, block, key, source, place)
-    _keep_blockers(connection, block.blockers, key, place)
+    _put_blockers(connection, block.blockers, key, place)
 
 
 def without(block: HandoffBlock, node_ids: Collection[str]) -> HandoffBlock:
-    """Return *block* without the patterns and gotchas that have *node_ids* in the graph."""
+    """Return *block* without the patterns and gotchas whose nodes are *node_ids*."""
     patterns = [
         each for each in block.patterns_discovered if stable_id("pattern", each.pattern) not in node_ids
     ]
@@ -79,11 +79,11 @@ def _mentions(
         yield _of_gotcha(mention(stable_id("gotcha", gotcha.issue), "gotcha", gotcha.issue), gotcha)
     for name in _blocked(block):
         named = mention(task_key(name), "task", task_title(TaskRef(id=name), task_key(name)))
-        yield msgspec.structs.replace(named, weight=HEARSAY_WEIGHT)
+        yield msgspec.structs.replace(named, weight=REFERENCE_WEIGHT)
 
 
 def task_title(task: TaskRef, key: str) -> str:
-    """Return how a task is called in text."""
+    """Return the title of a task."""
     number = task.id.removeprefix("task-")
     title = f"Task {number}" if number else key
     return f"{title}: {task.name}" if task.name else title
@@ -143,10 +143,10 @@ def _map_files(
     )
 
 
-def _keep_blockers(
+def _put_blockers(
     connection: sqlite3.Connection, blockers: tuple[Blocker, ...], key: str, place: Provenance
 ) -> None:
-    """Make the task's blockers those it names now; the ones it named before are resolved."""
+    """Store the task's current blockers; mark its other blockers as resolved."""
     rows = [
         (
             *(place.project, key, stable_id("blocker", blocker.blocker), blocker.blocker, blocker.impact),

@@ -1,25 +1,22 @@
-"""The knowledge graph's values: what is known, who said so, and how things hang together."""
+"""The values of the knowledge graph: nodes, their mentions, and edges."""
 
-import sqlite3
-from collections.abc import Sequence
-from functools import lru_cache
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 
 NodeType = Literal["task", "decision", "pattern", "gotcha", "insight"]
 NODE_TYPES: tuple[NodeType, ...] = ("task", "decision", "pattern", "gotcha", "insight")
 
-# What an agent wrote down for the next one counts more than what was read between the lines.
+# What an agent wrote into a block counts more than what was extracted from a conversation.
 BLOCK_WEIGHT = 1.0
 IMPORT_WEIGHT = 0.8
 EXTRACTION_WEIGHT = 0.5
-# A task that others only name: any word of its own replaces this.
-HEARSAY_WEIGHT = 0.1
+# A task that is only referred to: any mention of its own replaces this one.
+REFERENCE_WEIGHT = 0.1
 
 
 class Provenance(msgspec.Struct, frozen=True, kw_only=True):
-    """Where something was said: which session, which record or file, which line, when."""
+    """The origin of a mention: session, record or file, line, time."""
 
     project: str
     session_id: str = ""
@@ -30,7 +27,7 @@ class Provenance(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Mention(msgspec.Struct, frozen=True, kw_only=True):
-    """One source's wording of one node. ``source`` is who takes it back, if it is taken back."""
+    """The text of one source about one node; it is removed together with its ``source``."""
 
     source: str
     node: str
@@ -47,7 +44,7 @@ class Mention(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Node(msgspec.Struct, frozen=True, kw_only=True):
-    """What all mentions of one meaning amount to: the weightiest, then newest, wording of it."""
+    """The mentions of one meaning as one node, with the text of the heaviest, then newest mention."""
 
     project: str
     id: str
@@ -67,7 +64,7 @@ class Node(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Edge(msgspec.Struct, frozen=True, kw_only=True):
-    """One node's relation to another: a task ``discovered`` a pattern, a task ``blocks`` a task."""
+    """A relation between two nodes: a task ``discovered`` a pattern, a task ``blocks`` a task."""
 
     project: str
     from_id: str
@@ -76,37 +73,6 @@ class Edge(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def task_key(task_id: str) -> str:
-    """Return the one name of a task that its file calls `004` and its neighbours `task-004`."""
+    """Return the id of a task in the graph: `004` and `task-004` are the same task."""
     key = task_id.strip().casefold()
     return f"task-{key}" if key.isdecimal() else key
-
-
-# An older SQLite takes no more.
-MAX_VALUES = 999
-# Up to here each number of rows has a statement of its own.
-ROWS_IN_ONE = 16
-
-
-def write_rows(connection: sqlite3.Connection, statement: str, rows: Sequence[tuple[Any, ...]]) -> None:
-    """Run *statement* with all *rows*, in their order, where it says ``{rows}``.
-
-    Before each statement SQLite has the full-text index write out what it gathered, and after each
-    row of ``executemany`` Python's lock is asked for again: both cost more than the row itself.
-    """
-    done = 0
-    while done < len(rows):
-        size = _size(len(rows) - done, MAX_VALUES // len(rows[0]))
-        values = [value for row in rows[done : done + size] for value in row]
-        connection.execute(_with_rows(statement, size, len(rows[0])), values)
-        done += size
-
-
-def _size(left: int, most: int) -> int:
-    """Return how many rows to write now: one of few numbers, so that each statement is parsed once."""
-    return left if left <= ROWS_IN_ONE else 1 << (min(left, most).bit_length() - 1)
-
-
-@lru_cache(maxsize=64)
-def _with_rows(statement: str, size: int, width: int) -> str:
-    row = f"({', '.join('?' * width)})"
-    return statement.format(rows=", ".join([row] * size))

@@ -1,4 +1,4 @@
-"""Insights and decisions that extraction found in sessions, as the lighter part of the graph."""
+"""Insights and decisions that the extractors found in sessions, as mentions of less weight."""
 
 import sqlite3
 from collections.abc import Iterable, Iterator
@@ -14,17 +14,17 @@ from flowd.store.knowledge.graph import EXTRACTION_WEIGHT, Mention, NodeType, Pr
 from flowd.store.knowledge.nodes import add_mentions
 
 _TYPES: dict[str, NodeType] = {"decision": "decision", "learning": "insight", "context": "insight"}
-_SAID = """
+_MENTIONED = """
 select source, project, type, summary, node from flow_mentions
 where source in (select value from json_each(?))
 """
 
-# A session that goes on from another one repeats what was said there.
+# A resumed session repeats the findings of the one before.
 _node_id = lru_cache(maxsize=512)(stable_id)
 
 
-class _Speaker(NamedTuple):
-    source: str
+class _Source(NamedTuple):
+    name: str
     project: str
 
 
@@ -37,35 +37,32 @@ _Known = dict[_Finding, str]
 
 
 def keep_insights(database: Database, *states: SessionState) -> None:
-    """Take what *states*, one a session, learned and decided into the graph: all of it or nothing.
-
-    Saying it again changes nothing.
-    """
+    """Add the insights and decisions of *states*, one per session, in one transaction; idempotent."""
     with database.reading() as connection:
-        known = _known(connection, map(_speaker, states))
-    fresh = [mention for state in states for mention in _fresh(state, known[_speaker(state)])]
-    if fresh:
+        known = _known(connection, map(_source, states))
+    new = [mention for state in states for mention in _new_mentions(state, known[_source(state)])]
+    if new:
         with database.transaction() as connection:
-            add_mentions(connection, fresh)
+            add_mentions(connection, new)
 
 
 def findings_digest(state: SessionState) -> int:
-    """Return what stays the same, within this process, while *state* has nothing else for the graph."""
+    """Return a hash of what *state* adds to the graph; valid within this process."""
     return hash((state.project, state.insights, state.decisions))
 
 
-def _known(connection: sqlite3.Connection, speakers: Iterable[_Speaker]) -> dict[_Speaker, _Known]:
-    """Return, for each of *speakers*, the nodes of what it has said."""
-    known: dict[_Speaker, _Known] = {speaker: {} for speaker in speakers}
-    sources = msgspec.json.encode([speaker.source for speaker in known]).decode()
-    for source, project, kind, text, node in connection.execute(_SAID, (sources,)):
-        if (speaker := _Speaker(source, project)) in known:
-            known[speaker][_Finding(kind, text)] = node
+def _known(connection: sqlite3.Connection, sources: Iterable[_Source]) -> dict[_Source, _Known]:
+    """Return the stored findings of each of *sources*, with their nodes."""
+    known: dict[_Source, _Known] = {source: {} for source in sources}
+    names = msgspec.json.encode([source.name for source in known]).decode()
+    for name, project, kind, text, node in connection.execute(_MENTIONED, (names,)):
+        if (source := _Source(name, project)) in known:
+            known[source][_Finding(kind, text)] = node
     return known
 
 
-def _fresh(state: SessionState, known: _Known) -> list[Mention]:
-    """Return what *state* says that its session has not said before in these words."""
+def _new_mentions(state: SessionState, known: _Known) -> list[Mention]:
+    """Return the mentions of *state* that are not stored yet with the same text."""
     texts = {node: finding.text for finding, node in known.items()}
     found = {
         known.get(finding) or _node_id(*finding): (finding, insight) for finding, insight in _findings(state)
@@ -80,14 +77,14 @@ def _fresh(state: SessionState, known: _Known) -> list[Mention]:
 def _findings(state: SessionState) -> Iterator[tuple[_Finding, Insight | None]]:
     for insight in state.insights:
         yield _Finding(_TYPES[insight.category], insight.insight), insight
-    said = {insight.insight for insight in state.insights}
+    insights = {insight.insight for insight in state.insights}
     for decision in state.decisions:
-        if decision not in said:
+        if decision not in insights:
             yield _Finding("decision", decision), None
 
 
-def _speaker(state: SessionState) -> _Speaker:
-    return _Speaker(f"session:{state.session_id}", state.project)
+def _source(state: SessionState) -> _Source:
+    return _Source(f"session:{state.session_id}", state.project)
 
 
 def _mention(state: SessionState, node: str, finding: _Finding, insight: Insight | None) -> Mention:
@@ -99,7 +96,7 @@ def _mention(state: SessionState, node: str, finding: _Finding, insight: Insight
         at=state.last_activity_at,
     )
     return Mention(
-        source=_speaker(state).source,
+        source=_source(state).name,
         node=node,
         type=finding.type,
         summary=finding.text,

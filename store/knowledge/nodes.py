@@ -1,21 +1,20 @@
-"""Each node of the graph follows its mentions, many nodes in one go."""
+"""Nodes are derived from their mentions; many are updated at once."""
 
 import sqlite3
 from collections.abc import Iterable, Mapping
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 import msgspec
 
-from flowd.model.block import digest
-from flowd.store.knowledge.graph import Edge, Mention, write_rows
+from flowd.store.knowledge.facets import facets
+from flowd.store.knowledge.graph import Edge, Mention
 
 MAX_TAGS = 24
 
 _NODES = """
 insert into flow_nodes (project, id, type, summary, detail, tags, file, severity, status, given_id, weight,
     mentions, created_at, seen_at, facets)
-values {rows}
+values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 on conflict(project, id) do update set
     type = excluded.type, summary = excluded.summary, detail = excluded.detail, tags = excluded.tags,
     file = excluded.file, severity = excluded.severity, status = excluded.status,
@@ -37,14 +36,14 @@ _encode = msgspec.json.Encoder().encode
 
 
 class NodeKey(NamedTuple):
-    """What names a node."""
+    """The primary key of a node."""
 
     project: str
     node: str
 
 
 class NodeWording(NamedTuple):
-    """What one source says of a node; the greatest is the one that counts."""
+    """The text of one source about a node; the greatest one (weight, then time) counts."""
 
     weight: float
     at: float
@@ -59,40 +58,30 @@ class NodeWording(NamedTuple):
     given_id: str
 
 
-Said = dict[NodeKey, dict[str, NodeWording]]
+Wordings = dict[NodeKey, dict[str, NodeWording]]
 
 
-def said_of(connection: sqlite3.Connection, nodes: Iterable[NodeKey]) -> Said:
-    """Return all wordings of each of *nodes* by their sources, without any for one that nobody mentions."""
-    said: Said = {node: {} for node in nodes}
-    for row in connection.execute(_WORDINGS, (_encode(list(said)).decode(),)):
+def wordings_of(connection: sqlite3.Connection, nodes: Iterable[NodeKey]) -> Wordings:
+    """Return the wordings of each of *nodes* by source; a node without mentions has none."""
+    found: Wordings = {node: {} for node in nodes}
+    for row in connection.execute(_WORDINGS, (_encode(list(found)).decode(),)):
         wording = NodeWording._make(row[2:])
-        said[row[:2]][wording.source] = wording
-    return said
+        found[row[:2]][wording.source] = wording
+    return found
 
 
-def settle(connection: sqlite3.Connection, said: Mapping[NodeKey, Mapping[str, NodeWording]]) -> None:
-    """Make each node what is *said* of it; one without a word goes, unless a person pinned it."""
-    gone = [key for key, wordings in said.items() if not wordings]
+def update_nodes(
+    connection: sqlite3.Connection, wordings: Mapping[NodeKey, Mapping[str, NodeWording]]
+) -> None:
+    """Derive each node from its *wordings*; delete nodes without any, unless pinned."""
+    gone = [key for key, by_source in wordings.items() if not by_source]
     if gone:
         connection.execute(_GONE, (_encode(gone).decode(),))
-    rows = [_settled(key, list(wordings.values())) for key, wordings in said.items() if wordings]
-    write_rows(connection, _NODES, rows)
+    rows = [_node_row(key, list(by_source.values())) for key, by_source in wordings.items() if by_source]
+    connection.executemany(_NODES, rows)
 
 
-@lru_cache(maxsize=512)
-def facets(project: str = "", kind: str = "", severity: str = "", tags: tuple[str, ...] = ()) -> str:
-    """Return the words under which the index finds a node by what it is, not by what it says."""
-    words = [
-        f"xproject{digest(project)}" if project else "",
-        f"xtype{kind}" if kind else "",
-        f"xseverity{severity}" if severity else "",
-        *(f"xtag{digest(tag)}" for tag in tags),
-    ]
-    return " ".join(word for word in words if word)
-
-
-def _settled(key: NodeKey, wordings: list[NodeWording]) -> tuple[Any, ...]:
+def _node_row(key: NodeKey, wordings: list[NodeWording]) -> tuple[Any, ...]:
     wordings.sort(reverse=True)
     best = wordings[0]
     tags = tuple(dict.fromkeys(" ".join([wording.tags for wording in wordings]).split()))[:MAX_TAGS]
@@ -107,42 +96,42 @@ def _settled(key: NodeKey, wordings: list[NodeWording]) -> tuple[Any, ...]:
 _MENTIONS = """
 insert or replace into flow_mentions (project, node, source, type, summary, detail, tags, location, severity,
     status, given_id, weight, session_id, record, file, line, at)
-values {rows}
+values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
-_EDGES = "insert or ignore into flow_edges (project, from_id, to_id, kind, source) values {rows}"
+_EDGES = "insert or ignore into flow_edges (project, from_id, to_id, kind, source) values (?, ?, ?, ?, ?)"
 _FORGOTTEN = "select project, id from flow_forgotten where project in (select value from json_each(?))"
 
 
 def add_mentions(connection: sqlite3.Connection, mentions: Iterable[Mention]) -> None:
-    """Take *mentions* in and bring their nodes up to date; what was forgotten stays forgotten."""
+    """Store *mentions* and update their nodes; forgotten nodes are skipped."""
     by_key = {(_key(mention), mention.source): mention for mention in mentions}
     forgotten = _forgotten(connection, {key.project for key, _ in by_key})
     kept = {key: mention for key, mention in by_key.items() if key[0] not in forgotten}
-    said = said_of(connection, (key for key, _ in kept))
+    wordings = wordings_of(connection, (key for key, _ in kept))
     for (key, source), mention in kept.items():
-        said[key][source] = _wording(mention)
-    write_rows(connection, _MENTIONS, [_row(mention) for mention in kept.values()])
-    settle(connection, said)
+        wordings[key][source] = _wording(mention)
+    connection.executemany(_MENTIONS, [_row(mention) for mention in kept.values()])
+    update_nodes(connection, wordings)
 
 
 def add_edges(connection: sqlite3.Connection, source: str, edges: Iterable[Edge]) -> None:
-    """Relate nodes on the word of *source*."""
+    """Store the edges that *source* states."""
     rows = [(edge.project, edge.from_id, edge.to_id, edge.kind, source) for edge in edges]
-    write_rows(connection, _EDGES, rows)
+    connection.executemany(_EDGES, rows)
 
 
 def withdraw(connection: sqlite3.Connection, source: str) -> None:
-    """Take back all that *source* said; nodes nobody else mentions are gone with it."""
+    """Delete the mentions and edges of *source*, and nodes that nobody else mentions."""
     nodes = connection.execute(
         "select project, node from flow_mentions where source = ?", (source,)
     ).fetchall()
     connection.execute("delete from flow_mentions where source = ?", (source,))
     connection.execute("delete from flow_edges where source = ?", (source,))
-    settle(connection, said_of(connection, (NodeKey(*node) for node in nodes)))
+    update_nodes(connection, wordings_of(connection, (NodeKey(*node) for node in nodes)))
 
 
 def _forgotten(connection: sqlite3.Connection, projects: Iterable[str]) -> set[tuple[str, str]]:
-    """Return what a person asked not to be told again in *projects*."""
+    """Return the nodes of *projects* that the user had forgotten with `flow knowledge forget`."""
     names = msgspec.json.encode(list(projects)).decode()
     return set(connection.execute(_FORGOTTEN, (names,)))
 
@@ -151,17 +140,19 @@ def _key(mention: Mention) -> NodeKey:
     return NodeKey(mention.provenance.project, mention.node)
 
 
-def _wording(said: Mention) -> NodeWording:
+def _wording(mention: Mention) -> NodeWording:
     return NodeWording(
-        *(said.weight, said.provenance.at, said.source, said.type, said.summary, said.detail),
-        *(" ".join(said.tags), said.location, said.severity, said.status, said.given_id),
+        *(mention.weight, mention.provenance.at, mention.source, mention.type, mention.summary),
+        *(mention.detail, " ".join(mention.tags), mention.location, mention.severity),
+        *(mention.status, mention.given_id),
     )
 
 
 def _row(mention: Mention) -> tuple[object, ...]:
-    said, place = mention, mention.provenance
+    place = mention.provenance
     return (
-        *(place.project, said.node, said.source, said.type, said.summary, said.detail, " ".join(said.tags)),
-        *(said.location, said.severity, said.status, said.given_id, said.weight),
+        *(place.project, mention.node, mention.source, mention.type, mention.summary, mention.detail),
+        *(" ".join(mention.tags), mention.location, mention.severity, mention.status),
+        *(mention.given_id, mention.weight),
         *(place.session_id, place.record, place.file, place.line, place.at),
     )

@@ -1,4 +1,4 @@
-"""The tables of the knowledge graph, written with sqlite-utils like every migration."""
+"""The tables of the knowledge graph, for the migrations."""
 
 from sqlite_utils import Database as Tables
 
@@ -6,16 +6,16 @@ SEARCHED = ["summary", "detail", "tags", "file", "facets"]
 
 
 def create_knowledge(tables: Tables) -> None:
-    """Make the blocks as found, what they and the sessions mentioned, and the graph that follows from it."""
+    """Create the tables of blocks, mentions, nodes, edges, the context map and blockers."""
     _blocks(tables)
     _mentions(tables)
     _nodes(tables)
     _edges(tables)
-    _consequences(tables)
+    _context_map_and_blockers(tables)
 
 
 def index_changed_words(tables: Tables) -> None:
-    """Index a node anew only where its words change: most changes count one more mention of the same."""
+    """Index a node again only if its text changes: most updates only count one more mention."""
     changed = " or ".join(f'old."{name}" is not new."{name}"' for name in SEARCHED)
     names, old, new = (", ".join(f'{prefix}"{name}"' for name in SEARCHED) for prefix in ("", "old.", "new."))
     tables.execute("drop trigger if exists flow_nodes_au")
@@ -130,7 +130,7 @@ def _edges(tables: Tables) -> None:
     )
 
 
-def _consequences(tables: Tables) -> None:
+def _context_map_and_blockers(tables: Tables) -> None:
     tables.table("flow_context_map").create(
         {
             "project": str,

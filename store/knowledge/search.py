@@ -1,14 +1,14 @@
-"""Asking the graph: full-text search with filters, and single nodes with all that is known of them."""
+"""Search the graph: full text with filters, and single nodes with their mentions and edges."""
 
 import re
 import sqlite3
 from typing import Any, NamedTuple
 
 from flowd.store.database import Database
+from flowd.store.knowledge.facets import facets
 from flowd.store.knowledge.graph import Edge, Node, NodeType, Provenance
-from flowd.store.knowledge.nodes import facets
 
-# Ranking looks at the newest matches only: a word that half the graph contains stays cheap.
+# Only the newest matches are ranked: a word that half of all nodes contain stays cheap.
 MAX_RANKED = 1000
 
 _COLUMNS = (
@@ -29,7 +29,7 @@ _WORD = re.compile(r"\w+")
 
 
 class NodeQuery(NamedTuple):
-    """What to look for: words, all of which should occur, and what kind of node."""
+    """A search: words, all of which should occur, and filters."""
 
     words: str = ""
     tag: str = ""
@@ -48,7 +48,7 @@ class MentionRow(NamedTuple):
 
 
 class NodeDetails(NamedTuple):
-    """A node with who mentioned it and what it hangs together with."""
+    """A node with its mentions and edges; the fields are the keys of ``--json``."""
 
     node: Node
     told: list[MentionRow]
@@ -56,13 +56,13 @@ class NodeDetails(NamedTuple):
 
 
 def search(database: Database, query: NodeQuery) -> list[Node]:
-    """Return the nodes that hold all words of *query*, else any, best first."""
+    """Return the nodes that contain all words of *query*, else those with any of them, best first."""
     with database.reading() as connection:
         return _matching(connection, query, " AND ") or _matching(connection, query, " OR ")
 
 
 def find_nodes(database: Database, node_id: str, project: str = "") -> list[Node]:
-    """Return the nodes called *node_id*, by flowd or by their author, in *project* or everywhere."""
+    """Return the nodes with the id *node_id*, flowd's or their author's, in *project* or everywhere."""
     with database.reading() as connection:
         rows = connection.execute(
             f"select {_COLUMNS} from flow_nodes n where (n.id = ? or n.given_id = ?) "  # noqa: S608 constants
@@ -80,7 +80,9 @@ def known_of(database: Database, node: Node) -> NodeDetails:
             "where project = ? and node = ? order by at desc",
             (node.project, node.id),
         ).fetchall()
-        return NodeDetails(node, [_told(node.project, row) for row in mentions], _edges_of(connection, node))
+        return NodeDetails(
+            node, [_mention_row(node.project, row) for row in mentions], _edges_of(connection, node)
+        )
 
 
 def tasks_of(database: Database, nodes: list[Node]) -> dict[tuple[str, str], list[str]]:
@@ -98,7 +100,7 @@ def tasks_of(database: Database, nodes: list[Node]) -> dict[tuple[str, str], lis
 
 
 def node_of(row: tuple[Any, ...]) -> Node:
-    """Return the node that a row of the usual columns says."""
+    """Return the node of a row with _COLUMNS."""
     project, node_id, kind, summary, detail, tags, file, severity, status, given_id, *numbers = row
     weight, mentions, pinned, created_at, seen_at = numbers
     return Node(
@@ -121,7 +123,7 @@ def node_of(row: tuple[Any, ...]) -> Node:
 
 
 def nodes_in(connection: sqlite3.Connection, project: str, kind: NodeType | None = None) -> list[Node]:
-    """Return the nodes of *project*, of every project when it is empty, the oldest first."""
+    """Return the nodes of *project*, of all projects if it is empty, oldest first."""
     rows = connection.execute(
         f"select {_COLUMNS} from flow_nodes n where (? = '' or n.project = ?) "  # noqa: S608 constants
         "and (? is null or n.type = ?) order by n.number",
@@ -149,16 +151,18 @@ def _matching(connection: sqlite3.Connection, query: NodeQuery, joint: str) -> l
 
 
 def _match(query: NodeQuery, joint: str) -> str:
-    """Return *query* in FTS5's language; a word also finds the words it begins."""
-    # One letter begins too many words to be worth asking for them.
+    """Return *query* as an FTS5 expression; a word also matches as a prefix."""
+    # A single letter is the prefix of too many words.
     words = joint.join(f'"{word}"{"*" * (len(word) > 1)}' for word in _WORD.findall(query.words))
     tags = (query.tag,) if query.tag else ()
-    kinds = [f'facets : "{word}"' for word in facets(query.project, query.type, query.severity, tags).split()]
-    said = [f"{{summary detail tags file}} : ({words})"] if words else []
-    return " AND ".join(said + kinds)
+    filters = [
+        f'facets : "{word}"' for word in facets(query.project, query.type, query.severity, tags).split()
+    ]
+    text = [f"{{summary detail tags file}} : ({words})"] if words else []
+    return " AND ".join(text + filters)
 
 
-def _told(project: str, row: tuple[Any, ...]) -> MentionRow:
+def _mention_row(project: str, row: tuple[Any, ...]) -> MentionRow:
     summary, source, session_id, record, file, line, at = row
     place = Provenance(project=project, session_id=session_id, record=record, file=file, line=line, at=at)
     return MentionRow(summary, source, place)

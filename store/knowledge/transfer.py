@@ -1,4 +1,4 @@
-"""The graph as documents: knowledge_graph.json of the specification's origin, Graphviz, Mermaid."""
+"""Export the graph as knowledge_graph.json, Graphviz or Mermaid, and import knowledge_graph.json."""
 
 import re
 import time
@@ -23,14 +23,14 @@ _DOT_SHAPES = {"task": "box", "pattern": "ellipse", "gotcha": "hexagon"}
 
 
 class Graph(NamedTuple):
-    """The nodes of one project, or of all, and the edges between them."""
+    """Nodes, and the edges between them."""
 
     nodes: list[Node]
     edges: list[Edge]
 
 
 class GraphNode(msgspec.Struct, kw_only=True):
-    """A node as knowledge_graph.json holds it; the last three fields are flowd's, where there is need."""
+    """A node in knowledge_graph.json; the last three fields are flowd's extensions."""
 
     id: str
     type: NodeType
@@ -54,7 +54,7 @@ class GraphDocument(msgspec.Struct, kw_only=True):
 
 
 def load_graph(database: Database, project: str = "") -> Graph:
-    """Return the graph of *project*, of every project when it is empty."""
+    """Return the graph of *project*, of all projects if it is empty."""
     with database.reading() as connection:
         nodes = nodes_in(connection, project)
         rows = connection.execute(
@@ -75,7 +75,7 @@ def load_graph(database: Database, project: str = "") -> Graph:
 
 
 def as_json(graph: Graph) -> str:
-    """Return *graph* in the shape of the origin's knowledge_graph.json."""
+    """Return *graph* as knowledge_graph.json."""
     connections = _connections(graph.edges)
     tag_index: dict[str, list[str]] = {}
     for node in graph.nodes:
@@ -91,7 +91,7 @@ def as_json(graph: Graph) -> str:
 
 
 def as_dot(graph: Graph) -> str:
-    """Return *graph* for Graphviz."""
+    """Return *graph* as a Graphviz document."""
     names = _names(graph.nodes)
     lines = ["digraph knowledge {", "  rankdir=LR;"]
     for node in graph.nodes:
@@ -172,7 +172,7 @@ _NOT_IN_TAGS = re.compile(r"[^a-z0-9]+")
 
 
 def import_graph(database: Database, data: bytes, project: str, file: str) -> int:
-    """Merge the graph that *data* holds into *project*'s; return how many nodes it has."""
+    """Merge the knowledge_graph.json in *data* into *project*'s graph; return its number of nodes."""
     document = _document(data)
     names = {node.id: _id_of(node) for node in document.nodes}
     source = f"import:{project}:{file}"
@@ -190,7 +190,7 @@ def _document(data: bytes) -> GraphDocument:
     except msgspec.MsgspecError as error:
         raise FlowdError(
             f"not a knowledge graph: {error}",
-            hint="expected is what `flow knowledge export --format json` writes",
+            hint="the expected format is that of `flow knowledge export --format json`",
         ) from error
     if document.version != VERSION:
         raise FlowdError(f"knowledge graph of version {document.version}: flowd reads version {VERSION}")
@@ -237,7 +237,7 @@ def _seconds(day: str) -> float:
 
 
 def _edges(document: GraphDocument, names: dict[str, str], project: str) -> list[Edge]:
-    """Return each connection once, from the task if one end is a task."""
+    """Return each connection once; it starts at the task if one end is a task."""
     tasks = {node.id for node in document.nodes if node.type == "task"}
     edges = {}
     for node in document.nodes:

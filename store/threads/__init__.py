@@ -1,1 +1,1 @@
-"""Handoff threads between Chat and Code: the two tables of their specification."""
+"""Threads between Chat and Code: the two tables of their specification."""

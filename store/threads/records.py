@@ -1,4 +1,4 @@
-"""Handoff threads as frozen values that encode to the shapes the specification names."""
+"""The values of threads, in the JSON shapes of the specification, and the checks of their texts."""
 
 from typing import Literal, TypeVar
 
@@ -14,7 +14,7 @@ ENTRY_TYPES: tuple[EntryType, ...] = ("context", "task", "progress", "question",
 
 
 class ThreadRecord(msgspec.Struct, frozen=True):
-    """One working session that spans both clients."""
+    """A thread: one working session that spans both clients."""
 
     id: str
     title: str
@@ -31,7 +31,7 @@ class ThreadRecord(msgspec.Struct, frozen=True):
 
 
 class ThreadEntry(msgspec.Struct, frozen=True):
-    """One message of a handoff; ``seq`` rises over all handoffs and is never used again."""
+    """One entry of a thread; ``seq`` increases over all threads and is never reused."""
 
     seq: int
     handoff_id: str
@@ -42,7 +42,7 @@ class ThreadEntry(msgspec.Struct, frozen=True):
 
 
 class ThreadCreated(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A new handoff and its first entry. ``redacted`` names the kinds of secrets left out."""
+    """A new thread and its first entry. ``redacted`` names the kinds of masked secrets."""
 
     handoff: ThreadRecord
     entries: tuple[ThreadEntry, ...]
@@ -50,7 +50,7 @@ class ThreadCreated(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class ThreadRetrieved(msgspec.Struct, frozen=True):
-    """A handoff with all its entries, and those that the asking client has not seen."""
+    """A thread with all its entries, and those that the client has not seen."""
 
     handoff: ThreadRecord
     entries: tuple[ThreadEntry, ...]
@@ -59,7 +59,7 @@ class ThreadRetrieved(msgspec.Struct, frozen=True):
 
 
 class EntryAdded(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A new entry, and what the other side had written that the writer's cursor passed over."""
+    """A new entry, and the other client's entries that its writer had not seen."""
 
     handoff: ThreadRecord
     entry: ThreadEntry
@@ -68,7 +68,7 @@ class EntryAdded(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class ThreadMarked(msgspec.Struct, frozen=True):
-    """Where the client's cursor stands now."""
+    """The client's new cursor."""
 
     marked_read: bool
     client: Client
@@ -76,7 +76,7 @@ class ThreadMarked(msgspec.Struct, frozen=True):
 
 
 class ThreadClosed(msgspec.Struct, frozen=True):
-    """The handoff is completed and its entries are gone."""
+    """A completed thread; its entries were deleted."""
 
     closed: bool
     id: str
@@ -84,7 +84,7 @@ class ThreadClosed(msgspec.Struct, frozen=True):
 
 
 class ThreadCounts(msgspec.Struct, frozen=True):
-    """What status may tell of the threads: numbers, never contents."""
+    """The counts that status shows; never any content."""
 
     active: int
     unread_chat: int
@@ -98,11 +98,11 @@ Word = TypeVar("Word", bound=str)
 
 
 class ThreadError(FlowdError):
-    """A thread operation that was refused; nothing was stored."""
+    """A rejected thread operation; nothing was stored."""
 
 
 def one_of(name: str, value: str, allowed: tuple[Word, ...]) -> Word:
-    """Return *value* if it is among the *allowed* words; else say which are."""
+    """Return *value* if it is one of *allowed*; else raise ThreadError."""
     for word in allowed:
         if word == value:
             return word
@@ -110,7 +110,7 @@ def one_of(name: str, value: str, allowed: tuple[Word, ...]) -> Word:
 
 
 def check_text(name: str, text: str, limit_bytes: int) -> None:
-    """Refuse *text* that SQLite could not keep byte for byte, or that is too long to keep."""
+    """Raise ThreadError if *text* is not valid Unicode or longer than *limit_bytes*."""
     try:
         size = len(text.encode())
     except UnicodeEncodeError as error:
@@ -125,14 +125,14 @@ def check_text(name: str, text: str, limit_bytes: int) -> None:
 
 
 class ThreadText:
-    """The texts of one write: checked, redacted, and the kinds of what was left out remembered."""
+    """Checks and redacts the texts of one write; collects the kinds of masked secrets."""
 
     def __init__(self, redactor: Redactor) -> None:
         self._redactor = redactor
         self.redacted: tuple[str, ...] = ()
 
     def checked(self, name: str, text: str, limit_bytes: int) -> str:
-        """Return *text* as it may be stored; without secrets in it, that is byte for byte."""
+        """Return *text* with secrets masked; text without secrets is unchanged."""
         check_text(name, text, limit_bytes)
         kinds = {secret.kind for secret in self._redactor.find(text)}
         if not kinds:

@@ -1,4 +1,4 @@
-"""Handoff threads: five operations, each one transaction on core.db."""
+"""The five operations on threads, each one transaction on core.db."""
 
 import random
 import sqlite3
@@ -10,7 +10,6 @@ from typing import Protocol
 
 from flowd.redaction.redactor import Redactor
 from flowd.store.database import Database
-from flowd.store.threads import threads as thread_turns
 from flowd.store.threads.records import (
     CLIENTS,
     ENTRY_LIMIT_BYTES,
@@ -36,7 +35,7 @@ from flowd.system.errors import StoreError
 ID_PREFIX = "hof_"
 ID_ALPHABET = string.ascii_letters + string.digits + "_-"
 ID_LENGTH = 21
-_chance = random.SystemRandom()
+_random = random.SystemRandom()
 
 _HANDOFF = """
     select id, title, project, coalesce(chat_last_seen, 0), coalesce(code_last_seen, 0),
@@ -70,62 +69,62 @@ _COUNTS = """
 
 
 class Threads:
-    """The threads of one core.db, with every secret left out of what is written."""
+    """The threads of one core.db; everything written is redacted."""
 
     def __init__(self, database: Database, redactor: Redactor | None = None) -> None:
-        """Use *database*, and the built-in *redactor* unless another is given."""
+        """Use *database*, and the default redactor if none is given."""
         self.database = database
         self._redactor = redactor or Redactor()
 
     def create(self, *, title: str, content: str, client: str, project: str | None = None) -> ThreadCreated:
-        """Open a handoff whose first entry is *content*, seen by its writer."""
+        """Create a thread with *content* as its first entry, which its writer has seen."""
         writer = one_of("as_client", client, CLIENTS)
-        words = ThreadText(self._redactor)
-        title = words.checked("title", title, LABEL_LIMIT_BYTES)
-        project = project and words.checked("project", project, LABEL_LIMIT_BYTES)
-        content = words.checked("content", content, ENTRY_LIMIT_BYTES)
+        texts = ThreadText(self._redactor)
+        title = texts.checked("title", title, LABEL_LIMIT_BYTES)
+        project = project and texts.checked("project", project, LABEL_LIMIT_BYTES)
+        content = texts.checked("content", content, ENTRY_LIMIT_BYTES)
         handoff_id = new_id()
-        with thread_turns.writing(self.database) as connection:
+        with writing(self.database) as connection:
             connection.execute(_CREATE, (handoff_id, title, project))
             entry = _append(connection, handoff_id, writer, "context", content)
             handoff = _handoff(connection, handoff_id)
-        return ThreadCreated(handoff=handoff, entries=(entry,), redacted=words.redacted)
+        return ThreadCreated(handoff=handoff, entries=(entry,), redacted=texts.redacted)
 
     def get(self, *, handoff_id: str, client: str) -> ThreadRetrieved:
-        """Return the handoff with all its entries; no cursor moves."""
+        """Return the thread with all its entries; no cursor moves."""
         reader = one_of("as_client", client, CLIENTS)
-        with thread_turns.reading(self.database) as connection:
+        with reading(self.database) as connection:
             handoff = _handoff(connection, handoff_id)
             entries = _entries(connection, handoff_id, after=0)
         unseen = tuple(entry for entry in entries if entry.seq > handoff.last_seen(reader))
         return ThreadRetrieved(handoff=handoff, entries=entries, new_entries=unseen, new_count=len(unseen))
 
     def add(self, *, handoff_id: str, entry_type: str, content: str, client: str) -> EntryAdded:
-        """Append an entry, and return with it what the other side wrote that its writer had not seen."""
+        """Append an entry; return it with the other client's entries that the writer had not seen."""
         writer = one_of("as_client", client, CLIENTS)
         kind = one_of("type", entry_type, ENTRY_TYPES)
-        words = ThreadText(self._redactor)
-        content = words.checked("content", content, ENTRY_LIMIT_BYTES)
-        with thread_turns.writing(self.database) as connection:
+        texts = ThreadText(self._redactor)
+        content = texts.checked("content", content, ENTRY_LIMIT_BYTES)
+        with writing(self.database) as connection:
             before = _active(connection, handoff_id)
             unseen = _entries(connection, handoff_id, after=before.last_seen(writer))
             entry = _append(connection, handoff_id, writer, kind, content)
             handoff = _handoff(connection, handoff_id)
         missed = tuple(other for other in unseen if other.from_client != writer)
-        return EntryAdded(handoff=handoff, entry=entry, missed_entries=missed, redacted=words.redacted)
+        return EntryAdded(handoff=handoff, entry=entry, missed_entries=missed, redacted=texts.redacted)
 
     def mark_read(self, *, handoff_id: str, client: str) -> ThreadMarked:
         """Move the client's cursor to the latest entry."""
         reader = one_of("as_client", client, CLIENTS)
-        with thread_turns.writing(self.database) as connection:
+        with writing(self.database) as connection:
             _handoff(connection, handoff_id)
             (latest,) = connection.execute(_LATEST, (handoff_id,)).fetchone()
             connection.execute(_SET_CURSOR[reader], (latest, handoff_id))
         return ThreadMarked(marked_read=True, client=reader, last_seen=latest)
 
     def close(self, *, handoff_id: str) -> ThreadClosed:
-        """Delete the entries and complete the handoff; its row stays. A second time changes nothing."""
-        with thread_turns.writing(self.database) as connection:
+        """Delete the entries and mark the thread completed; idempotent."""
+        with writing(self.database) as connection:
             handoff = _handoff(connection, handoff_id)
             connection.execute("delete from handoff_entries where handoff_id = ?", (handoff_id,))
             connection.execute(_COMPLETE, (handoff_id,))
@@ -133,14 +132,14 @@ class Threads:
 
 
 def counts(database: Database) -> ThreadCounts:
-    """Return how many threads are active and how much each client has not seen; never wait long for it."""
-    with thread_turns.reading(database, patience_s=0) as connection:
+    """Return the number of active threads and of unseen entries per client, without retries."""
+    with reading(database, timeout_s=0) as connection:
         return ThreadCounts(*connection.execute(_COUNTS).fetchone())
 
 
 def new_id() -> str:
-    """Return an id that nobody can guess: it is the only key to a handoff."""
-    return ID_PREFIX + "".join(_chance.choice(ID_ALPHABET) for _ in range(ID_LENGTH))
+    """Return an id that cannot be guessed: it is the only key to a thread."""
+    return ID_PREFIX + "".join(_random.choice(ID_ALPHABET) for _ in range(ID_LENGTH))
 
 
 def _handoff(connection: sqlite3.Connection, handoff_id: str) -> ThreadRecord:
@@ -173,41 +172,41 @@ def _append(
     return entry
 
 
-# SQLite's own wait polls without a queue, so a busy crowd can starve one waiter past its timeout.
-PATIENCE_S = 60.0
-PAUSE_S = 0.02
+# SQLite polls for its lock without a queue, so that one of many waiters can starve past the busy timeout.
+MAX_WAIT_S = 60.0
+MAX_PAUSE_S = 0.02
 
 
 class OpenTransaction(Protocol):
-    """Something that opens a turn at the database."""
+    """Opens a transaction."""
 
     def __call__(self) -> AbstractContextManager[sqlite3.Connection]: ...
 
 
 @contextmanager
-def writing(database: Database, *, patience_s: float = PATIENCE_S) -> Iterator[sqlite3.Connection]:
-    """Run the block as one write, waiting up to *patience_s* for the turn."""
+def writing(database: Database, *, timeout_s: float = MAX_WAIT_S) -> Iterator[sqlite3.Connection]:
+    """Run the block as one write, waiting up to *timeout_s* for the lock."""
     with ExitStack() as stack:
-        yield _enter(stack, database.transaction, patience_s)
+        yield _enter(stack, database.transaction, timeout_s)
 
 
 @contextmanager
-def reading(database: Database, *, patience_s: float = PATIENCE_S) -> Iterator[sqlite3.Connection]:
-    """Run the block's queries on one snapshot, waiting up to *patience_s* for it."""
+def reading(database: Database, *, timeout_s: float = MAX_WAIT_S) -> Iterator[sqlite3.Connection]:
+    """Run the block's queries on one snapshot, waiting up to *timeout_s* for it."""
     with ExitStack() as stack:
-        yield _enter(stack, lambda: _snapshot(database), patience_s)
+        yield _enter(stack, lambda: _snapshot(database), timeout_s)
 
 
-def _enter(stack: ExitStack, turn: OpenTransaction, patience_s: float) -> sqlite3.Connection:
-    deadline = time.monotonic() + patience_s
+def _enter(stack: ExitStack, open_transaction: OpenTransaction, timeout_s: float) -> sqlite3.Connection:
+    deadline = time.monotonic() + timeout_s
     while True:
         try:
-            return stack.enter_context(turn())
+            return stack.enter_context(open_transaction())
         except StoreError as error:
             if error.condition != "locked" or time.monotonic() >= deadline:
                 raise
-            # Some refusals come at once, without SQLite's own wait; a pause keeps the crowd from spinning.
-            time.sleep(random.uniform(0.001, PAUSE_S))  # noqa: S311 jitter, no secret
+            # Some refusals come at once, without SQLite's own wait: pause instead of spinning.
+            time.sleep(random.uniform(0.001, MAX_PAUSE_S))  # noqa: S311 jitter, no secret
 
 
 @contextmanager
@@ -215,7 +214,7 @@ def _snapshot(database: Database) -> Iterator[sqlite3.Connection]:
     with database.reading() as connection:
         connection.execute("begin")
         try:
-            # The snapshot starts with the first query, not with begin; take it while waiting is possible.
+            # The snapshot starts with the first query, not with begin: run one while a retry is possible.
             connection.execute("select 1 from sqlite_master limit 1").fetchone()
             yield connection
         finally:

@@ -81,7 +81,7 @@ def test_no_link_is_followed(timer: IdleTimerSink, project: Path, tmp_path: Path
 def test_activity_never_moves_back(timer: IdleTimerSink, database: Database) -> None:
     for at in (NOW, NOW - 10, NOW - 5):
         take(timer, None, at)
-    assert IdleTable(database).untold(since=0) == [Pause("s1", "", NOW)]
+    assert IdleTable(database).unreported(since=0) == [Pause("s1", "", NOW)]
 
 
 @pytest.mark.parametrize(
@@ -110,7 +110,7 @@ class Clock:
 
     def _tell(self, pause: Pause) -> None:
         self.told.append(pause)
-        self._table.told(pause)
+        self._table.mark_reported(pause)
 
 
 def test_each_pause_is_told_once_also_after_a_restart(

@@ -7,7 +7,7 @@ import pytest
 from flowd.handoff.block.find import blocks_in_markdown
 from flowd.model.facts import BlockFound, Fact, Titled, state_fact
 from flowd.model.session import Insight, SessionState
-from flowd.sinks.knowledge import SESSIONS_AT_ONCE, KnowledgeSink
+from flowd.sinks.knowledge import SESSIONS_PER_TRANSACTION, KnowledgeSink
 from flowd.store.database import Database
 from flowd.store.journal import body_from_text, body_text
 from flowd.store.knowledge.search import NodeQuery, known_of, search
@@ -93,7 +93,7 @@ def test_insights_of_a_state_enter_below_blocks(database: Database) -> None:
 
 
 def test_what_many_sessions_found_is_in_core_db_when_flushed(database: Database) -> None:
-    count = SESSIONS_AT_ONCE * 2 + 7
+    count = SESSIONS_PER_TRANSACTION * 2 + 7
     deliver(KnowledgeSink(database), *(insight_fact(session_id=f"s{number}") for number in range(count)))
     other = Database(database.path)
     (node,) = search(other, NodeQuery(words="loud"))
@@ -115,7 +115,7 @@ def test_a_session_that_found_nothing_new_costs_no_statement(database: Database)
 def test_only_so_many_sessions_are_remembered_and_the_others_looked_up(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("flowd.sinks.knowledge.SESSIONS_REMEMBERED", 1)
+    monkeypatch.setattr("flowd.sinks.knowledge.MAX_REMEMBERED", 1)
     sink = KnowledgeSink(database)
     facts = [insight_fact(session_id="a"), insight_fact(session_id="b")]
     deliver(sink, *facts)

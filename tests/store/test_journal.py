@@ -1,18 +1,12 @@
 """The journal: facts and read positions, together or not at all."""
 
-import shutil
-import sqlite3
-from pathlib import Path
-
 import pytest
 
 from flowd.model.facts import Compacted, Fact, Titled, state_fact
 from flowd.model.session import SessionState
-from flowd.store.database import CHANGES_PER_FOLD, Database
+from flowd.store.database import Database
 from flowd.store.journal import Batch, Journal
-from flowd.store.migrations import migrate
 from flowd.store.sources import Source
-from flowd.system.errors import StoreError
 
 
 def source(offset: int) -> Source:
@@ -109,52 +103,3 @@ def test_replaced_sources_are_kept_but_not_loaded(database: Database) -> None:
     Journal(database).commit(batch_of(position=position))
     assert Journal(database).sources() == []
     assert database.connection().execute("select count(*) from flow_sources").fetchone() == (1,)
-
-
-def test_a_long_log_is_folded_when_asked_and_not_within_a_commit(tmp_path: Path) -> None:
-    """What was folded stands in core.db itself, while its log and its writers are still there."""
-    migrate(tmp_path / "core.db")
-    database = Database(tmp_path / "core.db", durable=False)
-    journal, beside = Journal(database), tmp_path / "copy.db"
-    journal.append(*[titled(f"{number}") for number in range(CHANGES_PER_FOLD)])
-    assert database.wal_is_large
-    shutil.copy(database.path, beside)
-    assert Journal(Database(beside)).newest() == 0
-    database.checkpoint_wal()
-    assert not database.wal_is_large
-    shutil.copy(database.path, beside)
-    assert Journal(Database(beside)).newest() == CHANGES_PER_FOLD
-    database.close()
-
-
-def test_who_asked_before_another_was_refused_does_not_wait_all_over_again(
-    database: Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Ten threads that wait for a locked core.db wait once, not one after the other; later ones try anew."""
-    monkeypatch.setattr("flowd.store.database.BUSY_TIMEOUT_MS", 20)
-    holder = sqlite3.connect(database.path, isolation_level=None)
-    holder.execute("begin immediate")
-    with pytest.raises(StoreError) as refused:
-        Journal(database).append(titled("a"))
-    assert (refused.value.condition, database._refused_at > 0) == ("locked", True)
-    holder.close()
-    database._refused_at += 3600  # as if this one had asked before that one was refused
-    with pytest.raises(StoreError) as again:
-        Journal(database).append(titled("a"))
-    assert again.value.condition == "locked"
-    database._refused_at -= 3600
-    assert Journal(database).append(titled("b")) == 1
-
-
-def test_only_a_locked_core_db_is_given_up_for_those_who_wait(database: Database) -> None:
-    """Any other trouble is told at once, by its own name, to each who tries."""
-    full = sqlite3.OperationalError("database or disk is full")
-    full.sqlite_errorcode = sqlite3.SQLITE_FULL
-
-    class Disk(sqlite3.Connection):
-        def execute(self, *_: object) -> sqlite3.Cursor:
-            raise full
-
-    with pytest.raises(sqlite3.OperationalError):
-        database._begin(Disk(":memory:"), 0.0)
-    assert database._refused_at == 0.0

@@ -1,8 +1,5 @@
 """The sessions of a project: found by flow_sessions, never older than the journal."""
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
 from flowd.model.facts import state_fact
@@ -11,7 +8,6 @@ from flowd.sinks.core_db import CoreDbSink
 from flowd.store.database import Database
 from flowd.store.deliveries import Deliveries
 from flowd.store.journal import Journal
-from flowd.store.migrations import migrate
 from flowd.store.sessions import SINK
 
 
@@ -40,14 +36,6 @@ class Sessions:
     def found(self, project: str, repository: str = "") -> list[str]:
         states = self.journal.states_of(project, repository or project, 9)
         return [state.title or state.session_id for state in states]
-
-
-@pytest.fixture
-def database(tmp_path: Path) -> Iterator[Database]:
-    migrate(tmp_path / "core.db")
-    database = Database(tmp_path / "core.db")
-    yield database
-    database.close()
 
 
 @pytest.fixture

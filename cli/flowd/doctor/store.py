@@ -6,7 +6,7 @@ from pathlib import Path
 
 from flowd.cli.flowd.doctor.finding import CheckResult, DoctorContext
 from flowd.cli.output import size
-from flowd.store.database import named_error
+from flowd.store.conditions import named_error
 from flowd.store.schema import MIGRATION_NAMES, applied_migrations
 
 WAL_MARK = b"\x02\x02"

@@ -123,7 +123,7 @@ def test_a_server_that_misbehaves_is_a_failure_within_the_limit(
     error: type[Exception],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("flowd.sinks.agent_mail.client.LIMIT_S", 0.5)
+    monkeypatch.setattr("flowd.sinks.agent_mail.client.TIMEOUT_S", 0.5)
     server.mood = mood
     with pytest.raises(error):
         send_handoff(PROJECT, MESSAGE, mail)
@@ -232,9 +232,9 @@ def test_it_is_off_unless_configured_and_takes_only_handoffs_that_are_news(
 
 def test_a_server_that_is_away_is_waited_for(sink: Make) -> None:
     made = sink(url="http://127.0.0.1:1/mcp/")
-    with pytest.raises(RetryLaterError, match="Agent Mail does not answer"):
+    with pytest.raises(RetryLaterError, match="Agent Mail cannot be reached"):
         made.accept(fact("idle"))
-    assert made.detail.startswith("Agent Mail does not answer")
+    assert made.detail.startswith("Agent Mail cannot be reached")
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from flowd.handoff.markdown.index import ParsedHandoff, index_path, parse_file
 from flowd.model.checkpoints import checkpoint_fact, moment
 from flowd.model.facts import Fact, StateChanged, Trigger, state_fact
 from flowd.model.session import SessionState
-from flowd.sinks.handoff_markdown.sink import CLOSING_S, HandoffIndexSink, HandoffMarkdownSink
+from flowd.sinks.handoff_markdown.sink import GRACE_S, HandoffIndexSink, HandoffMarkdownSink
 from flowd.sinks.protocol import PermanentFailureError
 from flowd.store.database import Database
 from flowd.store.documents import acknowledging_facts, indexed_fact, open_escalations
@@ -134,7 +134,7 @@ def test_a_workers_handoff_is_never_shadowed_in_any_order(shop: Shop, order: tup
     worker: Path | None = None
     written_at = 0.0
     for step in order:
-        clock += CLOSING_S * 3
+        clock += GRACE_S * 3
         if step == "worker":
             worker, written_at = shop.worker_writes(clock), clock
         elif step == "activity":
@@ -163,7 +163,7 @@ def assert_not_shadowed(shop: Shop, worker: Path) -> None:
     if newest.file.path == str(worker):
         return
     assert newest.document.is_auto
-    assert shop.state.last_activity_at > worker.stat().st_mtime + CLOSING_S
+    assert shop.state.last_activity_at > worker.stat().st_mtime + GRACE_S
     said = {
         item.text.removesuffix(" (carried forward)")
         for section in newest.document.sections
@@ -175,10 +175,10 @@ def assert_not_shadowed(shop: Shop, worker: Path) -> None:
 
 def test_the_goodbye_after_a_handoff_is_no_new_work(shop: Shop) -> None:
     worker = shop.worker_writes(NOW - 4000)
-    shop.works(NOW - 4000 + CLOSING_S - 1)
+    shop.works(NOW - 4000 + GRACE_S - 1)
     shop.checkpoint()
     assert shop.newest.file.path == str(worker)
-    shop.works(NOW - 4000 + CLOSING_S + 60)
+    shop.works(NOW - 4000 + GRACE_S + 60)
     shop.checkpoint()
     assert shop.newest.document.is_auto
 

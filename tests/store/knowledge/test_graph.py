@@ -1,8 +1,6 @@
 """What is taken in together is what it would be one by one, however much there is."""
 
 import shutil
-import sqlite3
-from itertools import count
 from pathlib import Path
 
 import pytest
@@ -12,7 +10,6 @@ from hypothesis import strategies as st
 from flowd.model.session import Insight, SessionState
 from flowd.store.database import Database
 from flowd.store.knowledge.edits import forget, pin
-from flowd.store.knowledge.graph import ROWS_IN_ONE, write_rows
 from flowd.store.knowledge.insights import keep_insights
 from flowd.store.knowledge.search import NodeQuery, search
 from flowd.store.migrations import migrate
@@ -75,14 +72,3 @@ def test_sessions_taken_in_together_say_what_they_say_one_by_one(
     assert kept(together, calls) == kept(alone, [[state] for call in calls for state in call])
     for file in tmp_path.glob("*.db*"):
         file.unlink()
-
-
-@pytest.mark.parametrize("size", [0, 1, ROWS_IN_ONE, ROWS_IN_ONE + 1, 499, 500, 1200])
-def test_each_row_is_written_once_and_in_its_order(size: int) -> None:
-    connection = sqlite3.connect(":memory:")
-    connection.execute("create table rows (number integer primary key, one, two)")
-    rows = [(f"one {number}", number) for number in range(size)]
-    write_rows(connection, "insert into rows (one, two) values {rows}", rows)
-    written = connection.execute("select one, two, number from rows order by number").fetchall()
-    assert written == [(*row, number) for row, number in zip(rows, count(1), strict=False)]
-    connection.close()

@@ -59,7 +59,7 @@ def test_readers_and_counts_do_not_wait_for_a_writer(
 def test_patience_ends_with_a_named_error_and_nothing_stored(
     threads: Threads, another_writer: sqlite3.Connection
 ) -> None:
-    with pytest.raises(StoreError) as refused, thread_turns.writing(threads.database, patience_s=0):
+    with pytest.raises(StoreError) as refused, thread_turns.writing(threads.database, timeout_s=0):
         pytest.fail("the turn was given away twice")
     assert refused.value.condition == "locked"
     another_writer.execute("commit")

@@ -6,7 +6,8 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flowd.store.sources import PackedSource, Source
+from flowd.store.packed_sources import PackedSource
+from flowd.store.sources import Source
 
 numbers = st.integers(0, 2**63 - 1)
 sources = st.builds(

@@ -1,0 +1,64 @@
+"""The conditions of core.db that a person can act on, as one StoreError each."""
+
+import sqlite3
+from pathlib import Path
+
+from flowd.system.errors import StoreError
+
+SQLITE_MAGIC = b"SQLite format 3\x00"
+LOCKED = ("locked", "another program holds core.db; flowd tries again by itself")
+MOVED = ("moved or replaced", "flowd opens what is there now by itself")
+_CORRUPT = ("corrupt", "stop flowd, keep the file, and restore one from the backups folder")
+_NOT_PERMITTED = ("cannot open", "check the permissions of core.db and its directory")
+_CONDITIONS = {
+    sqlite3.SQLITE_BUSY: LOCKED,
+    sqlite3.SQLITE_LOCKED: LOCKED,
+    sqlite3.SQLITE_READONLY: ("read-only", "make core.db and its directory writable for this user"),
+    sqlite3.SQLITE_FULL: ("full", "free some disk space; flowd tries again by itself"),
+    sqlite3.SQLITE_IOERR: ("i/o error", "check the disk that holds core.db"),
+    sqlite3.SQLITE_CORRUPT: _CORRUPT,
+    sqlite3.SQLITE_CANTOPEN: (
+        "cannot open",
+        "check that the directory of core.db exists and is writable",
+    ),
+    sqlite3.SQLITE_PERM: _NOT_PERMITTED,
+    sqlite3.SQLITE_AUTH: _NOT_PERMITTED,
+}
+
+
+def named_error(error: sqlite3.DatabaseError, path: Path) -> StoreError | None:
+    """Return the StoreError for *error*, or None if it is a bug and not a condition of the file."""
+    code = getattr(error, "sqlite_errorcode", None)
+    if code is None:
+        return None
+    primary = code & 0xFF
+    if primary == sqlite3.SQLITE_NOTADB:
+        condition, hint = _not_a_database(path)
+    elif primary in _CONDITIONS:
+        condition, hint = _CONDITIONS[primary]
+    elif primary == sqlite3.SQLITE_ERROR and "no such table" in str(error):
+        condition, hint = MOVED
+    else:
+        return None
+    return StoreError(f"core.db is {condition}: {path} ({error})", condition=condition, hint=hint)
+
+
+def locked_error(path: Path) -> StoreError:
+    """Return the error for a write that is refused because another one has just waited in vain."""
+    return StoreError(f"core.db is {LOCKED[0]}: {path}", condition=LOCKED[0], hint=LOCKED[1])
+
+
+def moved_error(path: Path) -> StoreError:
+    """Return the error for a file that is no longer the one that was opened."""
+    return StoreError(f"core.db was moved, deleted or replaced: {path}", condition=MOVED[0], hint=MOVED[1])
+
+
+def _not_a_database(path: Path) -> tuple[str, str]:
+    try:
+        with path.open("rb") as file:
+            magic = file.read(len(SQLITE_MAGIC))
+    except OSError:
+        magic = b""
+    if magic == SQLITE_MAGIC:
+        return _CORRUPT
+    return "encrypted or not SQLite", "set store.path to another file; flowd leaves this one as it is"
