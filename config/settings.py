@@ -10,6 +10,7 @@ import msgspec
 
 from flowd.model.triggers import AutomaticTrigger, Trigger
 from flowd.system.errors import SettingsError
+from flowd.system.text import one_line
 
 Positive = Annotated[float, msgspec.Meta(gt=0)]
 Patterns = Annotated[tuple[str, ...], msgspec.Meta(description="regular expressions")]
@@ -197,7 +198,7 @@ def _read_yaml(text: str, name: str) -> dict[str, Any]:
     try:
         value = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506 both are safe
     except yaml.YAMLError as error:
-        where = " ".join(str(error).split())
+        where = one_line(str(error))
         raise SettingsError(
             f"{name}: not valid YAML: {where}", hint="see `flowd config --defaults`"
         ) from error

@@ -27,6 +27,7 @@ from flowd.handoff.markdown.sections import (
 )
 from flowd.handoff.yaml.codec import parse
 from flowd.system.files import READ_FLAGS
+from flowd.system.text import cut, one_line
 
 _PLAIN = re.compile(r"(?P<key>[A-Za-z][A-Za-z _-]{0,30}):(?P<value>.*)")
 _BOLD = re.compile(r"(?:[-*+] )?\*\*(?P<key>[A-Za-z][A-Za-z _-]{0,30})(?::\*\*|\*\*:)(?P<value>.*)")
@@ -150,7 +151,7 @@ def _said(value: object) -> str:
         return "; ".join(filter(None, parts))
     if isinstance(value, list):
         return ", ".join(filter(None, map(_said, value)))
-    return "" if value is None else " ".join(str(value).split())
+    return "" if value is None else one_line(str(value))
 
 
 def _by_line(lines: list[str]) -> Iterator[tuple[str, tuple[SectionItem, ...]]]:
@@ -230,7 +231,7 @@ def _document(
 def _purpose(title: str, said: Metadata, sections: tuple[Section, ...]) -> str:
     """Return the purpose as stated, else the first thing done, else what the title says."""
     if stated := first_of(said, "purpose", "topic", "summary", "goal"):
-        return " ".join(stated.split())
+        return one_line(stated)
     if done := _first_item(sections, "done"):
         return done
     if title and not _EMPTY_TITLE.fullmatch(title[:TITLE_CHARACTERS]):
@@ -240,4 +241,4 @@ def _purpose(title: str, said: Metadata, sections: tuple[Section, ...]) -> str:
 
 def _first_item(sections: tuple[Section, ...], kind: Kind) -> str:
     first = next((item.text for section in sections if section.kind == kind for item in section.items), "")
-    return first if len(first) <= PURPOSE_CHARACTERS else first[: PURPOSE_CHARACTERS - 1] + "…"
+    return cut(first, PURPOSE_CHARACTERS)

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from flowd.handoff.markdown.document import Kind, Section, SectionItem, is_contract_heading, kind_of
+from flowd.system.text import one_line
 
 ITEM_CHARACTERS = 400
 _BULLET = re.compile(r"([ \t]*)(?:[-*+•]|\d{1,3}[.)])[ \t]+(.*)")
@@ -74,7 +75,7 @@ def _has_bare_sub_heading(lines: list[str]) -> bool:
 
 def _prose(lines: list[str]) -> list[SectionItem]:
     paragraphs = re.split(r"\n[ \t]*\n", "\n".join("" if _is_rule(line) else line for line in lines))
-    return [item(" ".join(text.split())) for text in paragraphs if text.strip()]
+    return [item(one_line(text)) for text in paragraphs if text.strip()]
 
 
 def _is_rule(line: str) -> bool:
