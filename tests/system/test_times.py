@@ -58,7 +58,4 @@ def test_what_is_written_is_read_back_to_the_millisecond(moment: datetime) -> No
 
 def test_the_short_form_is_for_the_eye() -> None:
     assert iso_seconds(NOON) == "2026-03-01T12:00:00Z"
-    assert local_minute(NOON).startswith("2026-03-01 ") or local_minute(NOON)[:10] in (
-        "2026-02-28",
-        "2026-03-02",
-    )
+    assert local_minute(NOON) == datetime.fromtimestamp(NOON).strftime("%Y-%m-%d %H:%M")
