@@ -12,6 +12,7 @@ from flowd.handoff.track.files import add_track_file, make_track_folder, read_tr
 from flowd.redaction.redactor import redact
 from flowd.system.text import printable_line
 from flowd.system.times import iso_millis, to_seconds
+from flowd.system.yaml_text import YamlTextError, load_yaml
 
 UNKNOWN = "unknown"
 MIN_STEPS, MAX_STEPS = 3, 7
@@ -139,12 +140,10 @@ def read_document(path: str, text: str) -> ReadHandoff | None:
 
 
 def _fields(text: str) -> dict[str, Any]:
-    import yaml  # here, because a project without handoffs should not pay for it
-
     try:
-        # Plain text only: a number such as a commit 1e10000 must stay what it is.
-        value = yaml.load(text, Loader=getattr(yaml, "CBaseLoader", yaml.BaseLoader))  # noqa: S506 builds only text
-    except yaml.YAMLError:
+        # Text only: a commit such as 1e10000 is not a number.
+        value = load_yaml(text, only_text=True)
+    except YamlTextError:
         return {}
     return value if isinstance(value, dict) else {}
 

@@ -10,9 +10,10 @@ from flowd.handoff.block.from_notes.passages import passages
 from flowd.handoff.block.from_notes.words import says_nothing
 from flowd.handoff.block.parse import check_body
 from flowd.handoff.block.render import HEADING, block_yaml
-from flowd.handoff.block.yaml_tree import BadYamlError, Mapping, Scalar, Sequence, Tree, parse_tree
+from flowd.handoff.block.yaml_tree import Mapping, Scalar, Sequence, Tree, parse_tree
 from flowd.model.block import HandoffBlock, Outcome, Violation
 from flowd.redaction.redactor import redact
+from flowd.system.yaml_text import YamlTextError
 
 KNOWN = frozenset(
     "goal now done_this_session blockers questions decisions findings worked failed next files".split()
@@ -24,7 +25,7 @@ def fields_of(text: str) -> dict[str, Tree] | None:
     """Return the fields of *text* when it is YAML of that shape, else None."""
     try:
         tree = parse_tree(text, 1)
-    except BadYamlError:
+    except YamlTextError:
         return None
     if not isinstance(tree, Mapping):
         return None
