@@ -13,6 +13,7 @@ import pytest
 import yaml
 
 from flowd import handoff
+from flowd.handoff.yaml.api import read_handoff
 from flowd.handoff.yaml.storage import MAX_BROKEN_KEPT
 from flowd.system.errors import FlowdError
 
@@ -40,6 +41,20 @@ def test_loading_makes_the_folder_and_it_ignores_itself(tmp_path: Path) -> None:
     handoff.load_handoff(tmp_path)
     assert (tmp_path / ".flow-guardian" / ".gitignore").read_text() == "*\n"
     assert (tmp_path / ".flow-guardian").stat().st_mode & 0o777 == 0o700
+
+
+def test_reading_creates_nothing_and_finds_what_loading_finds(tmp_path: Path) -> None:
+    assert read_handoff(tmp_path) is None
+    assert list(tmp_path.iterdir()) == []
+    handoff.save_handoff(VALID, tmp_path)
+    assert read_handoff(tmp_path) == handoff.load_handoff(tmp_path)
+
+
+def test_a_project_that_is_gone_has_no_handoff_to_read(tmp_path: Path) -> None:
+    assert read_handoff(tmp_path / "gone") is None
+    (tmp_path / "file").touch()
+    with pytest.raises(handoff.HandoffError):
+        read_handoff(tmp_path / "file")
 
 
 def test_a_folder_that_was_there_gets_no_gitignore(tmp_path: Path) -> None:
