@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from flowd.handoff.track.files import add_track_file, make_track_folder, read_track_file
 from flowd.redaction.redactor import redact
+from flowd.system.markdown import split_front_matter, split_lines
 from flowd.system.text import printable_line
 from flowd.system.times import iso_millis, to_seconds
 from flowd.system.yaml_text import YamlTextError, load_yaml
@@ -25,7 +26,6 @@ USUAL_STEPS = (
     "Read plan.md and take the first open task",
     "Write the next handoff before you leave",
 )
-_FRONTMATTER = re.compile(r"\A---\r?\n(?P<fields>.*?)^---\s*$", re.DOTALL | re.MULTILINE)
 _STEP = re.compile(r"^\s*(?:\d+[.)]|[-*+])\s+\[ \]\s+(?P<text>.+)$", re.MULTILINE)
 _IN_NAME = str.maketrans("T:.", "_--")
 timestamp_text = iso_millis
@@ -124,8 +124,8 @@ def write_document(project: str, directory: str, handoff: TrackHandoff, text: st
 
 def read_document(path: str, text: str) -> ReadHandoff | None:
     """Return what the handoff *text* says of itself, None where it has no frontmatter of one."""
-    found = _FRONTMATTER.match(text)
-    fields = _fields(found["fields"]) if found else {}
+    front, _ = split_front_matter(split_lines(text))
+    fields = _fields("\n".join(front))
     if "trigger" not in fields and "timestamp" not in fields:
         return None
     return ReadHandoff(

@@ -32,7 +32,7 @@ class Folder:
     """An open ``.flow-guardian``: all names are looked up from its descriptor, so it cannot be swapped."""
 
     def __init__(self, root: str | os.PathLike[str], *, create: bool = True) -> None:
-        """Open the folder of the project at *root*; create it, or raise MissingFolderError if it is missing."""
+        """Open the folder of the project at *root*; if it is missing, create it or raise."""
         self.root = root
         self.path = os.path.join(root, FOLDER)
         self.descriptor = _open_inside(self.path, root, create=create)
