@@ -10,6 +10,7 @@ import msgspec
 
 from flowd.model.triggers import AutomaticTrigger, Trigger
 from flowd.system.errors import SettingsError
+from flowd.system.yaml_text import YamlTextError, load_yaml
 
 Positive = Annotated[float, msgspec.Meta(gt=0)]
 Patterns = Annotated[tuple[str, ...], msgspec.Meta(description="regular expressions")]
@@ -192,15 +193,10 @@ def _read_text(file: Path) -> str:
 
 
 def _read_yaml(text: str, name: str) -> dict[str, Any]:
-    import yaml  # here, because a command that reads no settings should not pay for it
-
     try:
-        value = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506 both are safe
-    except yaml.YAMLError as error:
-        where = " ".join(str(error).split())
-        raise SettingsError(
-            f"{name}: not valid YAML: {where}", hint="see `flowd config --defaults`"
-        ) from error
+        value = load_yaml(text)
+    except YamlTextError as error:
+        raise SettingsError(f"{name}: {error}", hint="see `flowd config --defaults`") from error
     if value is None:
         return {}
     if not isinstance(value, dict):

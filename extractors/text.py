@@ -6,7 +6,8 @@ from operator import add
 
 import msgspec
 
-ELLIPSIS = "…"
+from flowd.system.text import cut as cut
+
 SHORT_WORD = 3
 
 _FENCES = ("```", "~~~")
@@ -100,14 +101,6 @@ def sentences(text: str) -> list[str]:
     if rest:
         found.append(rest)
     return found
-
-
-def cut(text: str, size: int) -> str:
-    """Return *text*, cut at a word when it is longer than *size* characters."""
-    if len(text) <= size:
-        return text
-    end = text.rfind(" ", 0, size)
-    return text[: end if end > size // 2 else size - 1].rstrip(" ,;:—-(") + ELLIPSIS
 
 
 def cut_at_sentence(text: str, size: int) -> str:

@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Iterable
-from datetime import UTC, datetime
 from typing import NamedTuple
 
 from flowd.redaction.redactor import redact
+from flowd.system.text import ELLIPSIS, printable_line
+from flowd.system.times import iso_millis
 
 # What bd shows is read by people and models: a longer line helps neither.
 LINE_BYTES = 4000
@@ -27,6 +28,7 @@ _LABELS = (
     "PARALLEL_STATE",
     "WORKERS",
 )
+moment_text = iso_millis
 _OWN_LINE = re.compile(rf"(?:{'|'.join(_LABELS)}): ")
 
 
@@ -101,11 +103,6 @@ def merged_notes(notes: str, block: str) -> str:
     return "".join(pieces)
 
 
-def moment_text(at: float) -> str:
-    """Return *at* as the marks tell it: later moments sort later."""
-    return datetime.fromtimestamp(at, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
 def _foreign_lines(match: re.Match[str]) -> list[str]:
     """Return what somebody else wrote between flowd's marks."""
     return [line for line in match["lines"].split("\n")[:-1] if not _OWN_LINE.match(line)]
@@ -116,12 +113,11 @@ def _newline_after(text: str, place: int) -> int:
 
 
 def _one_line(parts: Iterable[str]) -> str:
-    joined = redact("; ".join(part for part in parts if part))
-    return " ".join("".join(letter if letter.isprintable() else " " for letter in joined).split())
+    return printable_line(redact("; ".join(part for part in parts if part)))
 
 
 def _shortened(line: str, most_bytes: int) -> str:
     data = line.encode()
     if len(data) <= most_bytes:
         return line
-    return data[: most_bytes - 3].decode(errors="ignore") + "…"
+    return data[: most_bytes - len(ELLIPSIS.encode())].decode(errors="ignore") + ELLIPSIS

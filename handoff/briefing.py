@@ -2,6 +2,8 @@
 
 from typing import Literal, NamedTuple
 
+from flowd.system.text import and_more
+
 Level = Literal["L0", "L1", "L2", "L3"]
 LEVELS: tuple[Level, ...] = ("L0", "L1", "L2", "L3")
 TAG = "flow-guardian-context"
@@ -93,16 +95,9 @@ def _fields(told: Briefing, depth: int) -> list[tuple[int, str]]:
         (2, "Hypothesis", told.hypothesis if depth else ""),
         (2, "Outcome", told.outcome if depth else ""),
         (1, "Branch", told.branch if depth else ""),
-        (2, "Files", _files(told.files, FILES_SHOWN[LEVELS[depth]])),
+        (2, "Files", and_more(told.files, FILES_SHOWN[LEVELS[depth]]) if depth else ""),
     ]
     return [(priority, f"**{name}:** {value}") for priority, name, value in fields if value]
-
-
-def _files(files: tuple[str, ...], most: int) -> str:
-    if not most or not files:
-        return ""
-    more = len(files) - most
-    return ", ".join(files[:most]) + (f" (+{more} more)" if more > 0 else "")
 
 
 def _list(title: str, items: tuple[str, ...], priority: int) -> list[tuple[int, str]]:

@@ -25,6 +25,10 @@ class UnsafeHandoffError(HandoffError):
     """A symbolic link would lead flowd out of the project."""
 
 
+class MissingFolderError(HandoffError, FileNotFoundError):
+    """The project has no ``.flow-guardian`` folder."""
+
+
 class HandoffPermissionError(HandoffError, PermissionError):
     """The operating system refuses to let this user read or write the file."""
 

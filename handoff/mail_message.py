@@ -5,6 +5,7 @@ import re
 from typing import Literal, NamedTuple
 
 from flowd.redaction.redactor import redact
+from flowd.system.text import cut, one_line
 
 SUBJECT_CHARACTERS = 80
 THREAD_CHARACTERS = 128
@@ -28,10 +29,10 @@ def mail_message(
 ) -> MailMessage:
     """Return the mail about one handoff of *track* (empty: general work), without a secret in it."""
     about = f"{track or GENERAL}/{epic}" if epic else track or GENERAL
-    subject = " ".join(redact(f"[HANDOFF:{trigger}] {about} - {context}").split())
+    subject = one_line(redact(f"[HANDOFF:{trigger}] {about} - {context}"))
     return MailMessage(
         id=identity,
-        subject=subject if len(subject) <= SUBJECT_CHARACTERS else f"{subject[: SUBJECT_CHARACTERS - 1]}…",
+        subject=cut(subject, SUBJECT_CHARACTERS),
         thread_id=thread_id(track, epic),
         importance="high" if trigger in _IMPORTANT else "normal",
         body=redact(body),

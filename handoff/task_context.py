@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from flowd.model.block import Dependency, Gotcha, HandoffBlock, OpenQuestion, Pattern, TaskRef
+from flowd.system.text import one_line
 
 
 class Limits(NamedTuple):
@@ -97,8 +98,8 @@ def _file(file: Dependency) -> str:
 
 
 def _pattern(pattern: Pattern) -> str:
-    where = f" (see: {_one_line(pattern.location)})" if pattern.location else ""
-    return f"- **{_one_line(pattern.pattern)}**{where}"
+    where = f" (see: {one_line(pattern.location)})" if pattern.location else ""
+    return f"- **{one_line(pattern.pattern)}**{where}"
 
 
 def _warning(gotcha: Gotcha) -> str:
@@ -106,18 +107,14 @@ def _warning(gotcha: Gotcha) -> str:
 
 
 def _advice(gotcha: Gotcha) -> str:
-    advice = f": {_one_line(gotcha.mitigation)}" if gotcha.mitigation else ""
-    return _one_line(gotcha.issue) + advice
+    advice = f": {one_line(gotcha.mitigation)}" if gotcha.mitigation else ""
+    return one_line(gotcha.issue) + advice
 
 
 def _question(question: OpenQuestion) -> str:
-    answer = f" (suggested: {_one_line(question.recommendation)})" if question.recommendation else ""
-    return f"- {_one_line(question.question)}{answer}"
+    answer = f" (suggested: {one_line(question.recommendation)})" if question.recommendation else ""
+    return f"- {one_line(question.question)}{answer}"
 
 
 def _cell(text: str) -> str:
-    return _one_line(text).replace("|", "\\|")
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
+    return one_line(text).replace("|", "\\|")

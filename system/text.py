@@ -10,13 +10,17 @@ def one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def cut(text: str, limit: int) -> str:
-    """Return *text* with at most *limit* characters, cut between words where that is possible."""
-    if len(text) <= limit:
+def printable_line(text: str) -> str:
+    """Return *text* on one line without control and format characters."""
+    return one_line("".join(letter if letter.isprintable() else " " for letter in text))
+
+
+def cut(text: str, size: int) -> str:
+    """Return *text*, cut at a word when it is longer than *size* characters."""
+    if len(text) <= size:
         return text
-    kept = text[: limit - 1]
-    between = kept.rpartition(" ")[0]
-    return (between if len(between) * 2 > limit else kept).rstrip() + ELLIPSIS
+    end = text.rfind(" ", 0, size)
+    return text[: end if end > size // 2 else size - 1].rstrip(" ,;:—-(") + ELLIPSIS
 
 
 def and_more(items: Sequence[str], limit: int, separator: str = ", ") -> str:

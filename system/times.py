@@ -1,72 +1,76 @@
-"""Points in time: ISO 8601 text in UTC, seconds since the epoch, and ages in words."""
+"""Points in time: ISO 8601 text, seconds since the epoch, ages in words. A time without a zone is UTC."""
 
 import re
 import time
 from datetime import UTC, date, datetime
 
-_MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)")
+_UTC_TEXT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)")
 
 
-def utc_now() -> str:
-    """Return this moment as ISO 8601 text in UTC."""
-    return datetime.now(UTC).isoformat()
+def parse_time(value: object) -> datetime | None:
+    """Return *value* (ISO 8601 text, datetime or date) as a datetime with a zone, None if it is no time."""
+    if isinstance(value, str):
+        try:
+            value = datetime.fromisoformat(value.strip())
+        except ValueError:
+            return None
+    elif isinstance(value, date) and not isinstance(value, datetime):
+        value = datetime(value.year, value.month, value.day, tzinfo=UTC)
+    if not isinstance(value, datetime):
+        return None
+    return value if value.tzinfo else value.replace(tzinfo=UTC)
+
+
+def to_seconds(value: object) -> float:
+    """Return *value* as seconds since the epoch, 0.0 if it is no time."""
+    moment = parse_time(value)
+    return moment.timestamp() if moment else 0.0
+
+
+seconds = to_seconds
+
+
+def as_utc_text(value: object) -> str | None:
+    """Return *value* as ISO 8601 text in UTC, None if it is no time."""
+    moment = parse_time(value)
+    try:
+        return moment.astimezone(UTC).isoformat() if moment else None
+    except OverflowError:  # in the first and the last year, another zone may be out of range
+        return None
 
 
 def is_moment(text: str) -> bool:
-    """Tell whether *text* is a moment as handoffs write them, and nothing else."""
-    return _MOMENT.fullmatch(text) is not None
+    """Return True if *text* is a date, a time and a zone in ISO 8601, and nothing else."""
+    return _UTC_TEXT.fullmatch(text) is not None
 
 
-def as_utc_text(moment: object) -> str | None:
-    """Return *moment* (datetime, date or ISO text; naive means local time) in UTC, or None if it is none."""
-    if isinstance(moment, str):
-        moment = _parsed(moment)
-    if isinstance(moment, date) and not isinstance(moment, datetime):
-        moment = datetime(moment.year, moment.month, moment.day)
-    if not isinstance(moment, datetime):
-        return None
-    return _in_utc(moment)
+def utc_now() -> str:
+    """Return the current time as ISO 8601 text in UTC."""
+    return datetime.now(UTC).isoformat()
 
 
-def _parsed(text: str) -> datetime | None:
-    try:
-        return datetime.fromisoformat(text.strip())
-    except ValueError:
-        return None
+def iso_millis(at: float) -> str:
+    """Return *at* as ISO 8601 text in UTC with milliseconds and ``Z``: later times sort later."""
+    return datetime.fromtimestamp(at, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def _in_utc(moment: datetime) -> str | None:
-    try:
-        return moment.astimezone(UTC).isoformat()
-    except (OverflowError, ValueError, OSError):
-        # The first and last years a datetime can hold have no neighbour in another zone.
-        return None
+def iso_seconds(at: float) -> str:
+    """Return *at* as ISO 8601 text in UTC with whole seconds and ``Z``."""
+    return datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
-def to_seconds(moment: object) -> float:
-    """Return *moment* as seconds since the epoch, 0.0 when it is none."""
-    text = as_utc_text(moment)
-    return datetime.fromisoformat(text).timestamp() if text else 0.0
+def local_minute(at: float) -> str:
+    """Return *at* in the person's time zone, as in ``2026-03-01 10:00``."""
+    return datetime.fromtimestamp(at).astimezone().strftime("%Y-%m-%d %H:%M")
 
 
-def age(moment: float) -> str:
-    """Return how long ago *moment* was: ``just now``, ``5 minutes ago``, ``3 days ago``."""
-    if not moment:
+def age(at: float) -> str:
+    """Return how long ago *at* was: ``just now``, ``5 minutes ago``, ``3 days ago``."""
+    if not at:
         return "at an unknown time"
-    gap = max(0.0, time.time() - moment)
+    gap = max(0.0, time.time() - at)
     for size, unit in ((86_400, "day"), (3_600, "hour"), (60, "minute")):
         if gap >= size:
             count = int(gap // size)
             return f"{count} {unit}{'s' if count > 1 else ''} ago"
     return "just now"
-
-
-def seconds(timestamp: str | None) -> float:
-    """Return *timestamp* (ISO 8601) as seconds since the epoch, 0.0 when it cannot be read."""
-    if not timestamp:
-        return 0.0
-    try:
-        moment = datetime.fromisoformat(timestamp)
-    except ValueError:
-        return 0.0
-    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()

@@ -4,6 +4,7 @@ import os
 import time
 from typing import NamedTuple
 
+from flowd.system.text import and_more
 from flowd.workspace.git import read_branch, reflog
 
 FILES_NAMED = 3
@@ -28,9 +29,9 @@ def drift(root: str, then: RecordedState) -> list[str]:
         found.append(f"{commits} commit{'s' if commits > 1 else ''} since")
     gone, changed = _files(root, then)
     if gone:
-        found.append(f"gone: {_named(gone)}")
+        found.append(f"gone: {and_more(gone, FILES_NAMED)}")
     if changed:
-        found.append(f"changed since: {_named(changed)}")
+        found.append(f"changed since: {and_more(changed, FILES_NAMED)}")
     return found
 
 
@@ -51,8 +52,3 @@ def _files(root: str, then: RecordedState) -> tuple[list[str], list[str]]:
         if then.at and modified > then.at + 60 and modified <= time.time() + 60:
             changed.append(name)
     return gone, changed
-
-
-def _named(files: list[str]) -> str:
-    more = len(files) - FILES_NAMED
-    return ", ".join(files[:FILES_NAMED]) + (f" (+{more} more)" if more > 0 else "")

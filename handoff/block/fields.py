@@ -8,6 +8,7 @@ import msgspec
 
 from flowd.handoff.block.yaml_tree import Mapping, Scalar, Sequence, Tree
 from flowd.model import block as values
+from flowd.system.text import cut, one_line
 
 _RANGE = re.compile(r"(\d{1,9})-(\d{1,9})")
 _TAG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
@@ -40,12 +41,12 @@ class ItemSchema(NamedTuple):
 def shown(tree: Tree) -> str:
     """Return *tree* on one short line, for a message."""
     if isinstance(tree, Scalar):
-        text = " ".join(tree.text.split())
+        text = one_line(tree.text)
     elif isinstance(tree, Sequence):
         text = f"[{', '.join(shown(item) for item in tree.items[:5])}]"
     else:
         text = f"{{{', '.join(key.text for key, _ in tree.pairs[:5])}}}"
-    return text if len(text) <= MAX_SHOWN_CHARACTERS else text[: MAX_SHOWN_CHARACTERS - 1] + "…"
+    return cut(text, MAX_SHOWN_CHARACTERS)
 
 
 def text(tree: Tree) -> str:

@@ -1,122 +1,15 @@
 """Finding handoff blocks in markdown: under a heading, fenced or bare, or heading and all in a fence."""
 
 import re
-from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from itertools import islice
-from typing import NamedTuple
 
 import msgspec
 
 from flowd.handoff.block.parse import Checked, check_body
 from flowd.handoff.block.yaml_tree import MAX_BODY_BYTES
 from flowd.model.block import FIELDS, FoundBlock, TaskRef, Violation, digest
-
-# More structure than this is no document that a person or an agent wrote by hand.
-MAX_MARKS = 5000
-DEEPEST_FENCE = 8
-DEEPEST_INDENT = 12
-
-# Found anywhere and then checked to start its line: far faster than trying every line's start.
-_MARK = re.compile(r"[#`~](?<![^ \t\n].)(?:(?<=#)#{0,5}(?=[ \t])|(?<=`)``+|(?<=~)~~+)([^\n]*)")
-
-
-class Heading(NamedTuple):
-    """A heading line; ``fence`` is the index of the fence around it, -1 for none."""
-
-    start: int
-    end: int
-    level: int
-    title: str
-    fence: int
-
-
-class Fence(NamedTuple):
-    """A fenced region: its opening line from ``start``, its content from ``body`` to ``end``."""
-
-    start: int
-    body: int
-    end: int
-    info: str
-    fence: int
-
-
-class Layout:
-    """All headings and fences of a text, each in order of appearance."""
-
-    def __init__(self) -> None:
-        self.headings: list[Heading] = []
-        self.fences: list[Fence] = []
-        self._edges: list[int] = []
-        self._fence_starts: list[int] = []
-
-    def add_heading(self, heading: Heading) -> None:
-        """Append *heading*, which comes after all that is here."""
-        self.headings.append(heading)
-        self._edges.append(heading.start)
-
-    def add_fence(self, fence: Fence) -> None:
-        """Append *fence*, which starts after all that is here."""
-        self.fences.append(fence)
-        self._edges.append(fence.start)
-        self._fence_starts.append(fence.start)
-
-    def headings_before(self, place: int) -> Iterator[Heading]:
-        """Yield the headings that start before *place*, the nearest first."""
-        for number in range(bisect_left(self.headings, (place,)) - 1, -1, -1):
-            yield self.headings[number]
-
-    def next_edge(self, after: int, end: int) -> int:
-        """Return where the first heading or fence after *after* starts, or *end* if none does before."""
-        number = bisect_right(self._edges, after)
-        return min(self._edges[number], end) if number < len(self._edges) else end
-
-    def fences_between(self, after: int, end: int) -> list[Fence]:
-        """Return the fences that start between the two places."""
-        return self.fences[bisect_right(self._fence_starts, after) : bisect_left(self._fence_starts, end)]
-
-
-class _Open(NamedTuple):
-    number: int
-    marker: str
-
-
-def layout_of(text: str) -> Layout:
-    """Return the layout of *text*; a fence with a name inside a fence lies in it, as authors mean it."""
-    layout = Layout()
-    stack: list[_Open] = []
-    for match in islice(_MARK.finditer(text), MAX_MARKS):
-        start = _line_start(text, match.start())
-        if start < 0:
-            continue
-        marker, rest = text[match.start() : match.start(1)], match[1].strip()
-        around = stack[-1].number if stack else -1
-        if marker[0] == "#":
-            title = rest.rstrip("#").rstrip()
-            layout.add_heading(Heading(start, match.end(), len(marker), title, around))
-        elif _closes(marker, rest, stack):
-            number = stack.pop().number
-            layout.fences[number] = layout.fences[number]._replace(end=start)
-        elif len(stack) < DEEPEST_FENCE and "`" not in rest:
-            stack.append(_Open(len(layout.fences), marker))
-            layout.add_fence(Fence(start, match.end() + 1, len(text), rest.casefold(), around))
-    return layout
-
-
-def _line_start(text: str, position: int) -> int:
-    """Return where the line starts whose first word is at *position*, -1 if it is not its first word."""
-    floor = max(0, position - DEEPEST_INDENT - 1)
-    start = text.rfind("\n", floor, position) + 1
-    is_first = start > 0 or floor == 0
-    return start if is_first and not text[start:position].strip(" \t") else -1
-
-
-def _closes(marker: str, rest: str, stack: list[_Open]) -> bool:
-    if not stack or rest:
-        return False
-    opener = stack[-1].marker
-    return marker[0] == opener[0] and len(marker) >= len(opener)
-
+from flowd.system.markdown import Heading, Outline, outline_of
 
 # What is taken of one file, so that no file can hold up the reader.
 MAX_PARSED = 2 * MAX_BODY_BYTES
@@ -156,54 +49,54 @@ def blocks_in_markdown(text: str, path: str = "") -> list[FoundBlock]:
     if "andoff" not in text and "HANDOFF" not in text:
         return []
     text = text.replace("\r\n", "\n")
-    layout = layout_of(text)
+    outline = outline_of(text)
     found: list[FoundBlock] = []
     parsed = 0
-    for body in islice(bodies(text, layout), MAX_BODIES):
+    for body in islice(bodies(text, outline), MAX_BODIES):
         parsed += min(body.end - body.start, MAX_BODY_BYTES)
         checked = _checked(text, body, parsed)
         if not checked.is_template:
-            found.append(_found(text, body, checked, task_of(layout, body.start, path), len(found)))
+            found.append(_found(text, body, checked, task_of(outline, body.start, path), len(found)))
         if parsed > MAX_PARSED:
             break
     return found
 
 
-def bodies(text: str, layout: Layout) -> Iterator[Body]:
+def bodies(text: str, outline: Outline) -> Iterator[Body]:
     """Yield where the YAML of each block under a handoff heading stands, templates included."""
     taken = -1
-    titled = (pair for pair in enumerate(layout.headings) if _TITLE.fullmatch(pair[1].title))
+    titled = (pair for pair in enumerate(outline.headings) if _TITLE.fullmatch(pair[1].title))
     for number, heading in islice(titled, MAX_HEADINGS):
-        body = _body_below(text, heading, number, layout) if heading.start >= taken else None
+        body = _body_below(text, heading, number, outline) if heading.start >= taken else None
         if body is not None:
             taken = body.end
             yield body
 
 
-def task_of(layout: Layout, before: int, path: str = "") -> TaskRef:
+def task_of(outline: Outline, before: int, path: str = "") -> TaskRef:
     """Return the task that the nearest heading above *before*, or the name of the file, tells."""
-    for heading in layout.headings_before(before):
+    for heading in outline.headings_before(before):
         if match := _TASK_TITLE.fullmatch(heading.title):
             return TaskRef(id=match[1], name=match[2].strip())
     match = _TASK_FILE.search(path)
     return TaskRef(id=match[1], name=(match[2] or "").replace("-", " ")) if match else TaskRef()
 
 
-def _body_below(text: str, heading: Heading, number: int, layout: Layout) -> Body | None:
-    around = layout.fences[heading.fence] if heading.fence >= 0 else None
+def _body_below(text: str, heading: Heading, number: int, outline: Outline) -> Body | None:
+    around = outline.fences[heading.fence] if heading.fence >= 0 else None
     if around is not None and around.info in YAML_NAMES:
         key = _first_key(text, heading.end, around.end)
         return Body(key, around.end) if key >= 0 else None
-    end = _section_end(text, heading, number, layout)
-    return _bare(text, heading.end, layout.next_edge(heading.start, end)) or _fenced(
-        text, heading, end, layout
+    end = _section_end(text, heading, number, outline)
+    return _bare(text, heading.end, outline.next_edge(heading.start, end)) or _fenced(
+        text, heading, end, outline
     )
 
 
-def _section_end(text: str, heading: Heading, number: int, layout: Layout) -> int:
-    limit = layout.fences[heading.fence].end if heading.fence >= 0 else len(text)
-    for index in range(number + 1, len(layout.headings)):
-        later = layout.headings[index]
+def _section_end(text: str, heading: Heading, number: int, outline: Outline) -> int:
+    limit = outline.fences[heading.fence].end if heading.fence >= 0 else len(text)
+    for index in range(number + 1, len(outline.headings)):
+        later = outline.headings[index]
         if later.start >= limit:
             break
         if later.fence == heading.fence and (later.level <= heading.level or _TITLE.fullmatch(later.title)):
@@ -224,8 +117,8 @@ def _bare(text: str, start: int, end: int) -> Body | None:
     return Body(key, position)
 
 
-def _fenced(text: str, heading: Heading, end: int, layout: Layout) -> Body | None:
-    for fence in layout.fences_between(heading.start, end):
+def _fenced(text: str, heading: Heading, end: int, outline: Outline) -> Body | None:
+    for fence in outline.fences_between(heading.start, end):
         if fence.fence == heading.fence and fence.info in (*YAML_NAMES, ""):
             key = _first_key(text, fence.body, fence.end)
             if key >= 0:

@@ -4,8 +4,9 @@ import re
 from typing import Any, NamedTuple
 
 from flowd.handoff.block.fields import ITEMS, OUTCOMES, BrokenRuleError, ItemSchema, is_empty, one_of, shown
-from flowd.handoff.block.yaml_tree import BadYamlError, Mapping, Sequence, Tree, parse_tree
+from flowd.handoff.block.yaml_tree import Mapping, Sequence, Tree, parse_tree
 from flowd.model.block import FIELDS, HandoffBlock, Violation, stable_id
+from flowd.system.yaml_text import YamlTextError
 
 _KINDS = {"patterns_discovered": "pattern", "gotchas": "gotcha"}
 _RECOMMENDED = ("patterns_discovered", "gotchas", "dependencies_for_next", "suggested_next_steps")
@@ -40,8 +41,9 @@ def check_body(body: str, first_line: int) -> Checked:
     try:
         tree = parse_tree(body, first_line)
         return TEMPLATE if _is_unfilled(tree) else _Reading(tree).checked()
-    except BadYamlError as error:
-        return Checked(None, (Violation(field="(block)", value="", rule=str(error), line=error.line),), (), 0)
+    except YamlTextError as error:
+        violation = Violation(field="(block)", value="", rule=error.problem, line=error.line or first_line)
+        return Checked(None, (violation,), (), 0)
 
 
 def _is_unfilled(tree: Tree) -> bool:

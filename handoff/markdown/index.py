@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Callable
-from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,8 +15,9 @@ from flowd.handoff.markdown.directory import (
 )
 from flowd.handoff.markdown.document import Document
 from flowd.handoff.markdown.parse import decoded, read_bytes, read_document
-from flowd.handoff.markdown.render import one_line
 from flowd.redaction.redactor import redact
+from flowd.system.text import one_line
+from flowd.system.times import local_minute
 
 # Hidden, and beside the directories: `ls -t <directory>` must find handoffs and nothing else.
 FOLDER = ".index"
@@ -57,7 +57,7 @@ def trigger_of(document: Document) -> str:
 
 
 def _row(shelved: ParsedHandoff) -> str:
-    moment = datetime.fromtimestamp(shelved.file.modified_at).astimezone().strftime("%Y-%m-%d %H:%M")
+    moment = local_minute(shelved.file.modified_at)
     cells = (
         moment,
         trigger_of(shelved.document),

@@ -21,12 +21,12 @@ from flowd.handoff.markdown.sections import (
     headings_of,
     item,
     items_of,
-    lines_of,
-    outside_fences,
     sections_of,
 )
 from flowd.handoff.yaml.codec import parse
 from flowd.system.files import READ_FLAGS
+from flowd.system.markdown import MarkdownLine, read_lines, split_front_matter, split_lines
+from flowd.system.text import cut, one_line
 
 _PLAIN = re.compile(r"(?P<key>[A-Za-z][A-Za-z _-]{0,30}):(?P<value>.*)")
 _BOLD = re.compile(r"(?:[-*+] )?\*\*(?P<key>[A-Za-z][A-Za-z _-]{0,30})(?::\*\*|\*\*:)(?P<value>.*)")
@@ -82,19 +82,9 @@ def _key(key: str) -> str:
     return key.strip().casefold().replace(" ", "_").replace("-", "_")
 
 
-_FENCE = "---"
 _TOP_KEY = re.compile(r"([A-Za-z_][\w-]*):(?:[ \t]+(.*))?")
 _HEADING = re.compile(r"#{1,6} \S")
 _WHATS_SAID = ("task", "step", "item", "description", "summary", "title", "name", "text")
-
-
-def split_front_matter(lines: list[str]) -> tuple[list[str], list[str]]:
-    """Return the front matter of *lines* and the rest; no front matter when it is not closed."""
-    start = next((number for number, line in enumerate(lines) if line.strip()), 0)
-    if start >= len(lines) or lines[start].strip() != _FENCE:
-        return [], lines
-    end = next((n for n in range(start + 1, len(lines)) if lines[n].strip() in (_FENCE, "...")), None)
-    return ([], lines) if end is None else (lines[start + 1 : end], lines[end + 1 :])
 
 
 def is_yaml(lines: list[str]) -> bool:
@@ -150,7 +140,7 @@ def _said(value: object) -> str:
         return "; ".join(filter(None, parts))
     if isinstance(value, list):
         return ", ".join(filter(None, map(_said, value)))
-    return "" if value is None else " ".join(str(value).split())
+    return "" if value is None else one_line(str(value))
 
 
 def _by_line(lines: list[str]) -> Iterator[tuple[str, tuple[SectionItem, ...]]]:
@@ -159,7 +149,7 @@ def _by_line(lines: list[str]) -> Iterator[tuple[str, tuple[SectionItem, ...]]]:
         match = _TOP_KEY.fullmatch(lines[start])
         if match:
             own = [item(match[2])] if match[2] and match[2].strip() not in ("|", ">", "|-", ">-") else []
-            yield match[1], (*own, *items_of(lines[start + 1 : end]))
+            yield match[1], (*own, *items_of(read_lines(lines[start + 1 : end])))
 
 
 MAX_READ_BYTES = 1 << 20
@@ -173,17 +163,16 @@ _TITLE_LEAD = re.compile(r"^(?:session )?handoff[\s:—–-]+", re.I)
 
 def read_document(text: str) -> Document:
     """Return what *text* says, in the contract's, humanlayer's, Continuous-Claude's or a free style."""
-    front, body = split_front_matter(lines_of(text))
-    metadata = front_matter(front)
+    front, body = split_front_matter(split_lines(text))
+    metadata, lines = front_matter(front), read_lines(body)
     if is_yaml(body):
         metadata = metadata | front_matter(body)
-        return _document(text, "", metadata, yaml_sections(body), body)
-    bare = outside_fences(body)
-    headings = headings_of(bare)
+        return _document(text, "", metadata, yaml_sections(body), lines)
+    headings = headings_of(lines)
     title = next((heading.text for heading in headings if heading.level == 1), "")
-    first_section = next((heading.line for heading in headings if heading.level > 1), len(bare))
-    metadata = metadata_of(bare[:first_section]) | metadata
-    return _document(text, title, metadata, sections_of(body), bare)
+    first_section = next((heading.line for heading in headings if heading.level > 1), len(lines))
+    head = [line.raw for line in lines[:first_section] if line.kind not in ("fence", "code")]
+    return _document(text, title, metadata_of(head) | metadata, sections_of(lines), lines)
 
 
 def read_document_file(path: str | os.PathLike[str]) -> Document:
@@ -206,10 +195,10 @@ def decoded(data: bytes) -> str:
 
 
 def _document(
-    text: str, title: str, metadata: Metadata, sections: tuple[Section, ...], bare: list[str]
+    text: str, title: str, metadata: Metadata, sections: tuple[Section, ...], lines: list[MarkdownLine]
 ) -> Document:
     said = with_source(metadata)
-    ticked, boxes = count_boxes(bare)
+    ticked, boxes = count_boxes(lines)
     project = first_of(said, "cwd", "project")
     return Document(
         title=title,
@@ -230,7 +219,7 @@ def _document(
 def _purpose(title: str, said: Metadata, sections: tuple[Section, ...]) -> str:
     """Return the purpose as stated, else the first thing done, else what the title says."""
     if stated := first_of(said, "purpose", "topic", "summary", "goal"):
-        return " ".join(stated.split())
+        return one_line(stated)
     if done := _first_item(sections, "done"):
         return done
     if title and not _EMPTY_TITLE.fullmatch(title[:TITLE_CHARACTERS]):
@@ -240,4 +229,4 @@ def _purpose(title: str, said: Metadata, sections: tuple[Section, ...]) -> str:
 
 def _first_item(sections: tuple[Section, ...], kind: Kind) -> str:
     first = next((item.text for section in sections if section.kind == kind for item in section.items), "")
-    return first if len(first) <= PURPOSE_CHARACTERS else first[: PURPOSE_CHARACTERS - 1] + "…"
+    return cut(first, PURPOSE_CHARACTERS)

@@ -6,6 +6,8 @@ from typing import NamedTuple
 from flowd.handoff.markdown.document import NO_PURPOSE, NOTHING, PURPOSE_CHARACTERS, without_signal
 from flowd.handoff.markdown.parse import source_line
 from flowd.redaction.redactor import redact
+from flowd.system.text import cut
+from flowd.system.text import one_line as one_line
 
 CARRIED = "(carried forward)"
 
@@ -45,13 +47,7 @@ def render_draft(draft: HandoffDraft) -> str:
 
 def as_purpose(text: str) -> str:
     """Return *text* as short as a purpose should be."""
-    line = one_line(text)
-    return line if len(line) <= PURPOSE_CHARACTERS else line[: PURPOSE_CHARACTERS - 1].rstrip() + "…"
-
-
-def one_line(text: str) -> str:
-    """Return *text* with every run of white space, line ends too, as one blank."""
-    return " ".join(text.split())
+    return cut(one_line(text), PURPOSE_CHARACTERS)
 
 
 def carried_forward(before: list[str], now: tuple[str, ...], done: tuple[str, ...], most: int) -> list[str]:

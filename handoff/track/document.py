@@ -3,7 +3,6 @@
 import json
 import os
 import re
-from datetime import UTC, datetime
 from functools import cache
 from importlib import resources
 from string import Template
@@ -11,7 +10,10 @@ from typing import Any, NamedTuple
 
 from flowd.handoff.track.files import add_track_file, make_track_folder, read_track_file
 from flowd.redaction.redactor import redact
-from flowd.system.times import to_seconds
+from flowd.system.markdown import split_front_matter, split_lines
+from flowd.system.text import printable_line
+from flowd.system.times import iso_millis, to_seconds
+from flowd.system.yaml_text import YamlTextError, load_yaml
 
 UNKNOWN = "unknown"
 MIN_STEPS, MAX_STEPS = 3, 7
@@ -24,8 +26,9 @@ USUAL_STEPS = (
     "Read plan.md and take the first open task",
     "Write the next handoff before you leave",
 )
-_FRONTMATTER = re.compile(r"\A---\r?\n(?P<fields>.*?)^---\s*$", re.DOTALL | re.MULTILINE)
 _STEP = re.compile(r"^\s*(?:\d+[.)]|[-*+])\s+\[ \]\s+(?P<text>.+)$", re.MULTILINE)
+_IN_NAME = str.maketrans("T:.", "_--")
+timestamp_text = iso_millis
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._/@+-]*")
 
 
@@ -90,7 +93,7 @@ def render(handoff: TrackHandoff) -> str:
         author=handoff.author,
         gates_passed=json.dumps(list(handoff.gates_passed), ensure_ascii=False),
         current_gate=_scalar(handoff.current_gate) if handoff.current_gate else "null",
-        track=_one_line(handoff.track),
+        track=printable_line(handoff.track),
         title=handoff.trigger,
         context=_bullets(handoff.context),
         changes=_bullets(handoff.changes),
@@ -102,16 +105,9 @@ def render(handoff: TrackHandoff) -> str:
 
 def file_name(handoff: TrackHandoff) -> str:
     """Return the name by moment, track, epic and trigger, without a suffix for collisions."""
-    moment = datetime.fromtimestamp(_milliseconds(handoff.at), UTC)
-    stamp = moment.strftime("%Y-%m-%d_%H-%M-%S-") + f"{moment.microsecond // 1000:03d}"
+    stamp = iso_millis(handoff.at).removesuffix("Z").translate(_IN_NAME)
     parts = [stamp, handoff.track, *([handoff.bead] if handoff.bead else []), handoff.trigger]
     return "_".join(_name_part(part) for part in parts) + ".md"
-
-
-def timestamp_text(at: float) -> str:
-    """Return *at* as ISO 8601 text in UTC with milliseconds."""
-    moment = datetime.fromtimestamp(_milliseconds(at), UTC)
-    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def write_document(project: str, directory: str, handoff: TrackHandoff, text: str) -> str:
@@ -128,8 +124,8 @@ def write_document(project: str, directory: str, handoff: TrackHandoff, text: st
 
 def read_document(path: str, text: str) -> ReadHandoff | None:
     """Return what the handoff *text* says of itself, None where it has no frontmatter of one."""
-    found = _FRONTMATTER.match(text)
-    fields = _fields(found["fields"]) if found else {}
+    front, _ = split_front_matter(split_lines(text))
+    fields = _fields("\n".join(front))
     if "trigger" not in fields and "timestamp" not in fields:
         return None
     return ReadHandoff(
@@ -144,12 +140,10 @@ def read_document(path: str, text: str) -> ReadHandoff | None:
 
 
 def _fields(text: str) -> dict[str, Any]:
-    import yaml  # here, because a project without handoffs should not pay for it
-
     try:
-        # Plain text only: a number such as a commit 1e10000 must stay what it is.
-        value = yaml.load(text, Loader=getattr(yaml, "CBaseLoader", yaml.BaseLoader))  # noqa: S506 builds only text
-    except yaml.YAMLError:
+        # Text only: a commit such as 1e10000 is not a number.
+        value = load_yaml(text, only_text=True)
+    except YamlTextError:
         return {}
     return value if isinstance(value, dict) else {}
 
@@ -161,26 +155,18 @@ def _template() -> Template:
     )
 
 
-def _milliseconds(at: float) -> float:
-    return int(at * 1000) / 1000
-
-
 def _scalar(text: str) -> str:
-    line = _one_line(text)
+    line = printable_line(text)
     return line if _PLAIN.fullmatch(line) and not line.endswith(" ") else json.dumps(line, ensure_ascii=False)
 
 
-def _one_line(text: str) -> str:
-    return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
-
-
 def _bullets(lines: tuple[str, ...]) -> str:
-    told = [f"- {line}" for text in lines[:MAX_LINES] if (line := _one_line(text))]
+    told = [f"- {line}" for text in lines[:MAX_LINES] if (line := printable_line(text))]
     return "\n".join(told) or NOTHING
 
 
 def _steps(steps: tuple[str, ...]) -> str:
-    told = list(dict.fromkeys(line for text in steps if (line := _one_line(text))))[:MAX_STEPS]
+    told = list(dict.fromkeys(line for text in steps if (line := printable_line(text))))[:MAX_STEPS]
     told += [step for step in USUAL_STEPS if step not in told][: max(0, MIN_STEPS - len(told))]
     return "\n".join(f"{number}. [ ] {step}" for number, step in enumerate(told, 1))
 

@@ -3,12 +3,12 @@
 import itertools
 import os
 import re
-from datetime import UTC, datetime
 
 from flowd.handoff.errors import HandoffError
 from flowd.handoff.track.document import ReadHandoff, read_document
 from flowd.handoff.track.files import make_track_folder, read_track_file, replace_track_file, track_lock
 from flowd.redaction.redactor import redact
+from flowd.system.times import iso_millis
 
 INDEX = "index.md"
 COLUMNS = ("timestamp", "trigger", "bead", "summary", "file")
@@ -59,8 +59,7 @@ def _whole(project: str, directory: str, track: str) -> str:
 
 
 def _row(handoff: ReadHandoff) -> str:
-    moment = datetime.fromtimestamp(handoff.at, UTC)
-    when = moment.strftime("%Y-%m-%d %H:%M:%S.") + f"{moment.microsecond // 1000:03d}"
+    when = iso_millis(handoff.at).removesuffix("Z").replace("T", " ")
     name = os.path.basename(handoff.path)
     cells = (when, handoff.trigger or "-", handoff.bead or "-", handoff.summary[:SUMMARY_CHARACTERS] or "-")
     return f"| {' | '.join(_cell(cell) for cell in cells)} | [→](./{name}) |"

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from flowd.handoff.errors import HandoffError
 from flowd.handoff.track.files import read_track_file
+from flowd.system.yaml_text import YamlTextError, load_yaml
 
 # The strongest first: where one event is several of these, only the first is told.
 PRIORITIES = ("pre-finish", "epic-end", "epic-start", "design-end", "idle", "manual")
@@ -49,12 +50,10 @@ def read_rules(project: str) -> TrackRules:
 
 
 def _rules(text: str) -> TrackRules:
-    import yaml  # here, because most projects have no such mapping
-
     try:
-        value = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506 both are safe
-    except yaml.YAMLError as error:
-        return TrackRules(warnings=(f"workflow.md: handoff is no mapping: {' '.join(str(error).split())}",))
+        value = load_yaml(text)
+    except YamlTextError as error:
+        return TrackRules(warnings=(f"workflow.md: the handoff section is ignored: {error}",))
     handoff = value.get("handoff") if isinstance(value, dict) else None
     return _from_mapping(handoff) if isinstance(handoff, dict) else TrackRules()
 

@@ -8,10 +8,8 @@ from typing import NamedTuple
 from flowd.handoff.errors import HandoffError
 from flowd.handoff.track.files import read_track_file
 from flowd.handoff.track.metadata import METADATA, Metadata, read_metadata
+from flowd.system.markdown import read_lines, split_lines
 
-_BOX = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+\[(?P<mark>[ xX~!])\](?:\s|$)")
-_HEADING = re.compile(r"^(?P<level>#{1,6})\s+(?P<title>.+?)\s*#*\s*$")
-_FENCE = re.compile(r"^\s*(?:```|~~~)")
 _EPIC = re.compile(r"\b(?:E(?P<short>\d+)|[Ee]pic\s+(?P<long>\d+))\b")
 
 
@@ -74,15 +72,12 @@ def percent(done: int, total: int) -> int:
 def read_plan(text: str) -> Plan:
     """Return the phases of *text*; checkboxes in fenced examples are not counted."""
     phases: list[Phase] = []
-    title, is_fenced = "", False
-    for line in text.splitlines():
-        is_fenced ^= _FENCE.match(line) is not None
-        if is_fenced:
-            continue
-        if heading := _HEADING.match(line):
-            title = heading["title"]
-        elif box := _BOX.match(line):
-            _count(phases, title, is_done=box["mark"] in "xX")
+    title = ""
+    for line in read_lines(split_lines(text)):
+        if line.kind == "heading":
+            title = line.text
+        elif line.box:
+            _count(phases, title, is_done=line.is_ticked)
     return Plan(tuple(phases))
 
 

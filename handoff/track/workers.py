@@ -9,6 +9,7 @@ import msgspec
 from flowd.handoff.errors import HandoffError
 from flowd.handoff.track.files import read_track_file
 from flowd.redaction.redactor import redact
+from flowd.system.text import one_line
 from flowd.system.times import to_seconds
 
 STATE_FILES = ("parallel_state.json", "implement_parallel_state.json")
@@ -104,4 +105,4 @@ def _age_s(path: str, now: float | None) -> float:
 
 
 def _short(value: object) -> str:
-    return redact(" ".join(str(value).split()))[:_NAME_CHARACTERS]
+    return redact(one_line(str(value)))[:_NAME_CHARACTERS]

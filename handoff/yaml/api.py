@@ -7,7 +7,7 @@ from pathlib import Path
 from flowd.handoff.errors import BrokenHandoffError, HandoffError, UnsafeHandoffError, warn, wrap_os_errors
 from flowd.handoff.yaml.document import Handoff, updated, validated
 from flowd.handoff.yaml.merge import merge_into_file
-from flowd.handoff.yaml.storage import HANDOFF, Folder, read_file, remove_file
+from flowd.handoff.yaml.storage import HANDOFF, Folder, read_stored, remove_file
 from flowd.workspace.project import FOLDER, find_project_root
 
 
@@ -17,18 +17,29 @@ def get_handoff_path(project_root: Path | None = None) -> Path:
 
 
 def load_handoff(project_root: Path | None = None) -> Handoff | None:
-    """Return the project's handoff, or None when there is none or, after a warning, it cannot be taken."""
+    """Return the project's handoff, creating its folder; None without a file, or after a warning.
+
+    The specification wants the folder created; what only reads uses ``read_handoff``.
+    """
     root = _root(project_root)
     try:
-        with Folder(root) as folder:
-            return read_file(folder).mapping
-    except (BrokenHandoffError, UnsafeHandoffError) as error:
-        warn("handoff_not_loaded", path=str(root / FOLDER / HANDOFF), reason=str(error))
+        Folder(root).close()
+    except UnsafeHandoffError:
+        pass  # reading says so
     except HandoffError:
-        # A folder that is missing and cannot be made holds no handoff; anything else is worth an error.
+        # A folder that is missing and cannot be created holds no handoff; anything else is worth an error.
         if os.path.lexists(root / FOLDER):
             raise
-    return None
+    return read_handoff(root)
+
+
+def read_handoff(project_root: Path) -> Handoff | None:
+    """Return the project's handoff, None without a file, or after a warning. Create nothing."""
+    try:
+        return read_stored(project_root).mapping
+    except (BrokenHandoffError, UnsafeHandoffError) as error:
+        warn("handoff_not_loaded", path=str(project_root / FOLDER / HANDOFF), reason=str(error))
+        return None
 
 
 def save_handoff(data: Mapping[str, object], project_root: Path | None = None) -> Path:

@@ -6,12 +6,11 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from flowd.handoff.errors import BrokenHandoffError, HandoffValidationError
-from flowd.handoff.yaml.document import DEEPEST, Handoff, plain_mapping
+from flowd.handoff.yaml.document import Handoff, plain_mapping
 from flowd.system.times import as_utc_text
+from flowd.system.yaml_text import YamlTextError, load_yaml
 
 MAX_FILE_BYTES = 256 * 1024
-# Nobody writes more by hand, and sixteen cannot be multiplied into anything large.
-MAX_ALIASES = 16
 # One field, one line, so that grep finds whole values.
 _NEVER_FOLD = 1_000_000
 _RARE_BREAKS = re.compile("[\x85\u2028\u2029\ufeff]")
@@ -65,11 +64,14 @@ def _header(text: str) -> str:
 
 
 def _mapping(text: str) -> Handoff | None:
-    loaded = _loaded(text)
+    try:
+        loaded = load_yaml(text, max_characters=MAX_FILE_BYTES)
+    except YamlTextError as error:
+        raise BrokenHandoffError(str(error)) from error
     if loaded is None:
         return None
     if not isinstance(loaded, Mapping):
-        raise BrokenHandoffError(f"a {type(loaded).__name__} stands where a mapping belongs")
+        raise BrokenHandoffError(f"a {type(loaded).__name__} where a mapping is expected")
     try:
         mapping = plain_mapping(loaded)
     except HandoffValidationError as error:
@@ -77,40 +79,6 @@ def _mapping(text: str) -> Handoff | None:
     if "timestamp" in loaded:
         mapping["timestamp"] = as_utc_text(loaded["timestamp"]) or mapping["timestamp"]
     return mapping
-
-
-def _loaded(text: str) -> Any:
-    import yaml
-
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    try:
-        _refuse_bombs(text, loader)
-        return yaml.load(text, Loader=loader)  # noqa: S506 - both candidates are safe loaders
-    except BrokenHandoffError:
-        raise
-    except (yaml.YAMLError, ValueError, RecursionError, OverflowError) as error:
-        raise BrokenHandoffError(f"invalid YAML: {_reason(error)}") from error
-
-
-def _refuse_bombs(text: str, loader: Any) -> None:
-    """Raise on aliases that multiply, on tags, and on depth: libyaml's composer overruns the stack there."""
-    import yaml
-
-    aliases = depth = 0
-    for event in yaml.parse(text, Loader=loader):
-        aliases += isinstance(event, yaml.AliasEvent)
-        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
-        if aliases > MAX_ALIASES or depth > DEEPEST:
-            raise BrokenHandoffError(f"more than {MAX_ALIASES} aliases or {DEEPEST} levels")
-        if getattr(event, "tag", None):
-            raise BrokenHandoffError("a tag, which flowd does not take")
-
-
-def _reason(error: Exception) -> str:
-    # Only the problem and its line: a whole message may quote the file, and with it a secret, into a log.
-    mark = getattr(error, "problem_mark", None)
-    problem = getattr(error, "problem", None) or type(error).__name__
-    return f"{problem}, line {mark.line + 1}" if mark else str(problem)
 
 
 @lru_cache(maxsize=2)

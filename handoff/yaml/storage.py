@@ -10,6 +10,7 @@ from flowd.handoff.errors import (
     BrokenHandoffError,
     HandoffBusyError,
     HandoffDiskError,
+    MissingFolderError,
     UnsafeHandoffError,
     wrap_os_errors,
 )
@@ -30,11 +31,11 @@ _CANNOT_LOCK_FOLDERS = frozenset({errno.EBADF, errno.EINVAL, errno.ENOLCK, errno
 class Folder:
     """An open ``.flow-guardian``: all names are looked up from its descriptor, so it cannot be swapped."""
 
-    def __init__(self, root: str | os.PathLike[str]) -> None:
-        """Open the folder of the project at *root*, making it when it is missing."""
+    def __init__(self, root: str | os.PathLike[str], *, create: bool = True) -> None:
+        """Open the folder of the project at *root*; if it is missing, create it or raise."""
         self.root = root
         self.path = os.path.join(root, FOLDER)
-        self.descriptor = _open_inside(self.path, root)
+        self.descriptor = _open_inside(self.path, root, create=create)
         self._lock_file: int | None = None
 
     def __enter__(self) -> "Folder":
@@ -44,7 +45,7 @@ class Folder:
         self.close()
 
     def close(self) -> None:
-        """Let go of the folder, and of its lock if held."""
+        """Close the folder and release its lock."""
         if self._lock_file is not None:
             os.close(self._lock_file)
         os.close(self.descriptor)
@@ -75,11 +76,13 @@ class Folder:
             return os.open(LOCK, flags, 0o600, dir_fd=self.descriptor)
 
 
-def _open_inside(path: str, root: str | os.PathLike[str]) -> int:
+def _open_inside(path: str, root: str | os.PathLike[str], *, create: bool) -> int:
     with wrap_os_errors("opening", path):
         try:
             return os.open(path, _OPEN_FOLDER | os.O_NOFOLLOW)
-        except FileNotFoundError:
+        except FileNotFoundError as error:
+            if not create:
+                raise MissingFolderError(f"{path} does not exist", hint="`flow init` creates it") from error
             _make(path)
         except OSError:
             if not Path(path).is_symlink():
@@ -145,8 +148,20 @@ def signature_of(path: str | os.PathLike[str], *, dir_fd: int | None = None) -> 
         return None
 
 
+def read_stored(root: str | os.PathLike[str]) -> Stored:
+    """Return the content of the project's handoff file, NOTHING without one. Create nothing.
+
+    Raise HandoffError if there is one that cannot be read.
+    """
+    try:
+        with Folder(root, create=False) as folder:
+            return read_file(folder)
+    except MissingFolderError:
+        return NOTHING
+
+
 def read_file(folder: Folder) -> Stored:
-    """Return what the handoff in *folder* holds, or raise saying why it cannot be taken."""
+    """Return the content of the handoff file in *folder*; raise HandoffError if it cannot be read."""
     with wrap_os_errors("reading", os.path.join(folder.path, HANDOFF)):
         try:
             descriptor = os.open(target(folder), READ_FLAGS | os.O_NOFOLLOW, dir_fd=folder.descriptor)

@@ -6,13 +6,13 @@ from typing import Any
 from flowd.handoff.block.from_notes.passages import NotePassage, Topic, topic_of_sentence
 from flowd.handoff.block.from_notes.words import (
     Mentioned,
-    cut,
     level_of,
     mentioned_paths,
     plain,
     point_of,
     says_nothing,
     sentences,
+    shorten,
 )
 from flowd.model.block import (
     Blocker,
@@ -85,7 +85,9 @@ class BlockDraft:
             before, _, after = text.partition(mentioned.path)
             reason = plain(before + _LINES.sub("", after)).lstrip(" -—–:|.,;()")
             self._add(
-                "dependencies_for_next", mentioned.path, Dependency(file=mentioned.path, reason=cut(reason))
+                "dependencies_for_next",
+                mentioned.path,
+                Dependency(file=mentioned.path, reason=shorten(reason)),
             )
 
     def add_pattern(self, text: str) -> None:
@@ -111,7 +113,7 @@ class BlockDraft:
 
     def add_step(self, text: str) -> None:
         """Add *text* as a next step with the files it names."""
-        step = cut(plain(text))
+        step = shorten(plain(text))
         level: Any = level_of(text)
         needs = tuple(mentioned.path for mentioned in mentioned_paths(text))
         self._add("suggested_next_steps", step, NextStep(step=step, priority=level, depends_on=needs))
@@ -156,7 +158,7 @@ class BlockDraft:
     def _add_file(self, mentioned: Mentioned, around: str, *, created: bool) -> None:
         path, lines = mentioned
         before, _, after = around.partition(path)
-        said = cut(_LOOSE_ENDS.sub("", plain(f"{before} {after}").strip(" -—–:|.,;()")))
+        said = shorten(_LOOSE_ENDS.sub("", plain(f"{before} {after}").strip(" -—–:|.,;()")))
         created = created or bool(_CREATED.search(before) or _CREATED.search(after))
         former = self._fields.get("files_modified", {}).get(path)
         if created and not self._has("files_created", path):

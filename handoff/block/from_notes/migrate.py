@@ -4,15 +4,17 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from flowd.handoff.block.find import blocks_in_markdown, bodies, layout_of
+from flowd.handoff.block.find import blocks_in_markdown, bodies
 from flowd.handoff.block.from_notes.draft import BlockDraft
 from flowd.handoff.block.from_notes.passages import passages
 from flowd.handoff.block.from_notes.words import says_nothing
 from flowd.handoff.block.parse import check_body
 from flowd.handoff.block.render import HEADING, block_yaml
-from flowd.handoff.block.yaml_tree import BadYamlError, Mapping, Scalar, Sequence, Tree, parse_tree
+from flowd.handoff.block.yaml_tree import Mapping, Scalar, Sequence, Tree, parse_tree
 from flowd.model.block import HandoffBlock, Outcome, Violation
 from flowd.redaction.redactor import redact
+from flowd.system.markdown import outline_of, split_front_matter, split_lines
+from flowd.system.yaml_text import YamlTextError
 
 KNOWN = frozenset(
     "goal now done_this_session blockers questions decisions findings worked failed next files".split()
@@ -24,7 +26,7 @@ def fields_of(text: str) -> dict[str, Tree] | None:
     """Return the fields of *text* when it is YAML of that shape, else None."""
     try:
         tree = parse_tree(text, 1)
-    except BadYamlError:
+    except YamlTextError:
         return None
     if not isinstance(tree, Mapping):
         return None
@@ -136,7 +138,6 @@ def prompt_comment(unplaced: list[str], doubts: list[str]) -> str:
 # Notes of people are far smaller; what is larger is a log, and a log is not a handoff.
 MAX_NOTES = 256 * 1024
 
-_FRONT_MATTER = re.compile(r"---[ \t]*\n(.*?\n)---[ \t]*\n", re.DOTALL)
 _SAID = re.compile(r"^[^\w\n]{0,6}(outcome|status)\W{0,4}:\W{0,6}([^\n]{2,120})", re.I | re.M)
 # Where a document says how it stands; a status further down is of one of its parts.
 _HEAD = 2000
@@ -169,8 +170,8 @@ def migrate(text: str, outcome: Outcome | None = None) -> Migrated | None:
         return None
     draft = BlockDraft()
     clean = redact(text)  # before the words become YAML: a mask would read as a list there
-    front = _FRONT_MATTER.match(clean)
-    notes = clean[front.end() :] if front else clean
+    _, below = split_front_matter(split_lines(clean))
+    notes = "\n".join(below)
     fields = fields_of(notes)
     if fields is not None:
         fill(draft, fields)
@@ -200,13 +201,13 @@ def _stated_outcome(text: str) -> Outcome | None:
 
 def _placed(text: str, section: str) -> str:
     """Return *text* with *section* in place of a template, below an own heading, or at its end."""
-    layout = layout_of(text)
-    for body in bodies(text, layout):
-        fence = next((each for each in layout.fences if each.body <= body.start < each.end), None)
+    outline = outline_of(text)
+    for body in bodies(text, outline):
+        fence = next((each for each in outline.fences if each.body <= body.start < each.end), None)
         if fence is not None:
             after = text.find("\n", fence.end) + 1
             return text[: fence.start] + section + (text[after:] if after else "")
-    for heading in layout.headings:
+    for heading in outline.headings:
         if (
             heading.title.casefold() in ("handoff", "handoff notes")
             and heading.fence < 0

@@ -5,6 +5,8 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from flowd.system.markdown import MarkdownLine, read_lines, split_lines
+
 
 class Topic(enum.Enum):
     """What a passage is about, in terms of a block's fields."""
@@ -123,13 +125,8 @@ def _first(cues: Cues, text: str, *, whole: bool = False) -> Topic:
 
 MAX_NOTE_CHARACTERS = 2000
 
-_HEADING = re.compile(r"(#{1,6})[ \t]+(\S.*)")
 _BOLD_HEADING = re.compile(r"\*\*([^*]{3,80}?):?\*\*:?")
 _LABEL_LINE = re.compile(r"([A-Z][\w ,/'&()-]{2,60}|[a-z_]{3,40}):")
-_FENCE = re.compile(r"(`{3,}|~{3,})")
-_BULLET = re.compile(r"([ \t]*)(?:[-*+•]|\d{1,3}[.)])[ \t]+(?:\[([ xX])\][ \t]+)?(\S.*)")
-_ROW = re.compile(r"[ \t]*\|(.*)\|[ \t]*")
-_RULE_ROW = re.compile(r"[|:\s-]+")
 _TITLE_LEVEL = 1
 
 
@@ -147,23 +144,22 @@ class NotePassage(NamedTuple):
 
 def passages(text: str) -> Iterator[NotePassage]:
     """Yield the passages of markdown *text* in order."""
-    return _Reader(text.split("\n")).passages()
+    return _Reader(read_lines(split_lines(text))).passages()
 
 
 class _Reader:
     """One walk over the lines, with the topics of the headings above and the passage being gathered."""
 
-    def __init__(self, lines: list[str]) -> None:
+    def __init__(self, lines: list[MarkdownLine]) -> None:
         self._lines = lines
         self._topics: list[tuple[int, Topic]] = []
         self._label = Topic.NONE
         self._open: NotePassage | None = None
         self._indent = 0
-        self._fence = ""
 
     def passages(self) -> Iterator[NotePassage]:
-        for number, line in enumerate(self._lines, 1):
-            yield from self._take(line, number)
+        for line in self._lines:
+            yield from self._take(line)
         yield from self._close()
 
     @property
@@ -172,32 +168,20 @@ class _Reader:
             return self._label
         return self._topics[-1][1] if self._topics else Topic.NONE
 
-    def _take(self, line: str, number: int) -> Iterator[NotePassage]:
-        stripped = line.strip()
-        fence = _FENCE.match(stripped)
-        if self._fence or fence:
-            yield from self._code(stripped, fence, number)
-        elif not stripped or stripped in ("---", "***"):
-            yield from self._close()
-        elif heading := _HEADING.fullmatch(stripped):
-            yield from self._close()
-            self._enter(len(heading[1]), heading[2])
-        elif bullet := _BULLET.fullmatch(line):
-            yield from self._bullet(bullet, number)
-        elif row := _ROW.fullmatch(line):
-            yield from self._close()
-            yield from self._row(row[1], number)
+    def _take(self, line: MarkdownLine) -> Iterator[NotePassage]:
+        if line.kind == "bullet":
+            yield from self._bullet(line)
+        elif line.kind == "text":
+            yield from self._prose(line)
         else:
-            yield from self._prose(stripped, number)
-
-    def _code(self, stripped: str, fence: re.Match[str] | None, number: int) -> Iterator[NotePassage]:
-        if not self._fence and fence:
             yield from self._close()
-            self._fence = fence[1]
-        elif fence and stripped.startswith(self._fence) and not stripped.strip(self._fence[0]):
-            self._fence = ""
-        elif stripped:
-            yield NotePassage(stripped[:MAX_NOTE_CHARACTERS], number, self._topic, is_code=True)
+            if line.kind == "heading":
+                self._enter(line.level, line.text)
+            elif line.kind == "row":
+                yield from self._row(line)
+            elif line.kind == "code" and line.raw.strip():
+                code = line.raw.strip()[:MAX_NOTE_CHARACTERS]
+                yield NotePassage(code, line.number, self._topic, is_code=True)
 
     def _enter(self, level: int, title: str) -> None:
         self._label = Topic.NONE
@@ -209,33 +193,29 @@ class _Reader:
             topic = self._topics[-1][1]
         self._topics.append((level, topic))
 
-    def _bullet(self, bullet: re.Match[str], number: int) -> Iterator[NotePassage]:
-        indent = len(bullet[1].expandtabs(4))
-        if self._open is not None and self._open.is_item and indent > self._indent:
-            self._extend("; " + bullet[3])
+    def _bullet(self, line: MarkdownLine) -> Iterator[NotePassage]:
+        if self._open is not None and self._open.is_item and line.indent > self._indent:
+            self._extend("; " + line.text)
             return
         yield from self._close()
-        self._indent = indent
-        self._open = NotePassage(bullet[3], number, self._topic, is_item=True, box=bullet[2] or "")
+        self._indent = line.indent
+        self._open = NotePassage(line.text, line.number, self._topic, is_item=True, box=line.box)
 
-    def _row(self, inner: str, number: int) -> Iterator[NotePassage]:
-        following = self._lines[number] if number < len(self._lines) else ""
-        is_header = _ROW.fullmatch(following) and _RULE_ROW.fullmatch(following)
-        if not is_header and not _RULE_ROW.fullmatch(inner):
-            cells = tuple(cell.strip() for cell in inner.split("|"))
-            yield NotePassage(
-                " — ".join(cell for cell in cells if cell), number, self._topic, True, cells=cells
-            )
+    def _row(self, line: MarkdownLine) -> Iterator[NotePassage]:
+        following = self._lines[line.number] if line.number < len(self._lines) else None
+        if following is None or following.kind != "rule":  # what stands above a rule is the table's head
+            text = " — ".join(cell for cell in line.cells if cell)
+            yield NotePassage(text, line.number, self._topic, is_item=True, cells=line.cells)
 
-    def _prose(self, stripped: str, number: int) -> Iterator[NotePassage]:
-        label = _BOLD_HEADING.fullmatch(stripped) or _LABEL_LINE.fullmatch(stripped)
+    def _prose(self, line: MarkdownLine) -> Iterator[NotePassage]:
+        label = _BOLD_HEADING.fullmatch(line.text) or _LABEL_LINE.fullmatch(line.text)
         if label and (self._open is None or not self._open.is_item):
             yield from self._close()
             self._label = topic_of_heading(label[1])
         elif self._open is not None:
-            self._extend(" " + stripped)
+            self._extend(" " + line.text)
         else:
-            self._open = NotePassage(stripped, number, self._topic)
+            self._open = NotePassage(line.text, line.number, self._topic)
 
     def _extend(self, more: str) -> None:
         assert self._open is not None

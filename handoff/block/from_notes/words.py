@@ -3,7 +3,9 @@
 import re
 from typing import NamedTuple
 
-LONGEST = 300
+from flowd.system.text import cut, one_line
+
+MAX_CHARACTERS = 300
 _MIN_WORDS = 3
 
 _LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
@@ -31,18 +33,18 @@ class Point(NamedTuple):
 
 def plain(text: str) -> str:
     """Return *text* on one line without marks."""
-    return " ".join(_SYMBOLS.sub("", _MARKS.sub("", _LINK.sub(r"\1", text))).split())
+    return one_line(_SYMBOLS.sub("", _MARKS.sub("", _LINK.sub(r"\1", text))))
 
 
 def point_of(text: str) -> Point:
     """Return the point of *text*: its bold lead or first sentence, and what comes after."""
     lead = _LEAD.fullmatch(text)
     if lead and len(plain(lead[1]).split()) > 2:
-        return Point(cut(plain(lead[1])), cut(plain(lead[2])))
+        return Point(shorten(plain(lead[1])), shorten(plain(lead[2])))
     first, *more = sentences(plain(text)) or [""]
     if more and len(first.split()) < _MIN_WORDS:
         first = f"{first} {more.pop(0)}"
-    return Point(cut(first), cut(" ".join(more)))
+    return Point(shorten(first), shorten(" ".join(more)))
 
 
 def sentences(text: str) -> list[str]:
@@ -50,11 +52,9 @@ def sentences(text: str) -> list[str]:
     return [sentence for sentence in _SENTENCE_END.split(text.strip()) if sentence]
 
 
-def cut(text: str) -> str:
-    """Return *text*, cut at a word when it is long."""
-    if len(text) <= LONGEST:
-        return text
-    return text[: LONGEST - 1].rpartition(" ")[0].rstrip(" ,;:—") + "…"
+def shorten(text: str) -> str:
+    """Return *text*, cut at a word if it is longer than a block should hold."""
+    return cut(text, MAX_CHARACTERS)
 
 
 def says_nothing(text: str) -> bool:

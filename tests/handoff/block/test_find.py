@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flowd.handoff.block.find import MAX_BODIES, blocks_in_markdown, layout_of, may_hold_block
+from flowd.handoff.block.find import MAX_BODIES, blocks_in_markdown, may_hold_block
 from flowd.handoff.block.render import block_markdown
 from flowd.model.block import FoundBlock, TaskRef
+from flowd.system.markdown import outline_of
 from tests.support.repository import DATA, SHARED, present
 
 # Documents that explain blocks: a schema and a template, but no block.
@@ -37,13 +38,13 @@ LAYOUTS = {
 }
 
 
-@pytest.mark.parametrize("layout", LAYOUTS)
-def test_a_block_is_found_in_every_layout(layout: str) -> None:
-    (found,) = blocks_in_markdown(LAYOUTS[layout])
+@pytest.mark.parametrize("outline", LAYOUTS)
+def test_a_block_is_found_in_every_outline(outline: str) -> None:
+    (found,) = blocks_in_markdown(LAYOUTS[outline])
     assert found.violations == ()
     assert found.block is not None
     assert [gotcha.issue for gotcha in found.block.gotchas] == ["The cache lies"]
-    assert LAYOUTS[layout].splitlines()[found.line - 1].strip() == "outcome: completed"
+    assert LAYOUTS[outline].splitlines()[found.line - 1].strip() == "outcome: completed"
 
 
 @pytest.mark.parametrize(
@@ -65,8 +66,8 @@ def test_what_only_looks_like_a_block_is_none(text: str) -> None:
 
 
 def test_a_shorter_fence_inside_a_fence_does_not_close_it() -> None:
-    layout = layout_of("````\n```\n# inside\n```\n# outer\n````\n# outside\n")
-    assert [(heading.title, heading.fence) for heading in layout.headings] == [
+    outline = outline_of("````\n```\n# inside\n```\n# outer\n````\n# outside\n")
+    assert [(heading.title, heading.fence) for heading in outline.headings] == [
         ("inside", 1),
         ("outer", 0),
         ("outside", -1),

@@ -13,6 +13,7 @@ import pytest
 import yaml
 
 from flowd import handoff
+from flowd.handoff.yaml.api import read_handoff
 from flowd.handoff.yaml.storage import MAX_BROKEN_KEPT
 from flowd.system.errors import FlowdError
 
@@ -40,6 +41,20 @@ def test_loading_makes_the_folder_and_it_ignores_itself(tmp_path: Path) -> None:
     handoff.load_handoff(tmp_path)
     assert (tmp_path / ".flow-guardian" / ".gitignore").read_text() == "*\n"
     assert (tmp_path / ".flow-guardian").stat().st_mode & 0o777 == 0o700
+
+
+def test_reading_creates_nothing_and_finds_what_loading_finds(tmp_path: Path) -> None:
+    assert read_handoff(tmp_path) is None
+    assert list(tmp_path.iterdir()) == []
+    handoff.save_handoff(VALID, tmp_path)
+    assert read_handoff(tmp_path) == handoff.load_handoff(tmp_path)
+
+
+def test_a_project_that_is_gone_has_no_handoff_to_read(tmp_path: Path) -> None:
+    assert read_handoff(tmp_path / "gone") is None
+    (tmp_path / "file").touch()
+    with pytest.raises(handoff.HandoffError):
+        read_handoff(tmp_path / "file")
 
 
 def test_a_folder_that_was_there_gets_no_gitignore(tmp_path: Path) -> None:
@@ -237,8 +252,8 @@ def test_the_file_is_written_for_people(tmp_path: Path) -> None:
         ("2026-01-17T12:30:00+02:00", "2026-01-17T10:30:00+00:00"),
         (datetime(2026, 1, 17, 10, 30, tzinfo=UTC), "2026-01-17T10:30:00+00:00"),
         (datetime(2026, 1, 17, 5, 30, tzinfo=timezone(timedelta(hours=-5))), "2026-01-17T10:30:00+00:00"),
-        (datetime(2026, 1, 17, 10, 30), datetime(2026, 1, 17, 10, 30).astimezone(UTC).isoformat()),
-        ("2026-01-17T10:30:00", datetime(2026, 1, 17, 10, 30).astimezone(UTC).isoformat()),
+        (datetime(2026, 1, 17, 10, 30), "2026-01-17T10:30:00+00:00"),
+        ("2026-01-17T10:30:00", "2026-01-17T10:30:00+00:00"),
     ],
 )
 def test_every_kind_of_timestamp_is_written_as_utc_text(tmp_path: Path, given: object, written: str) -> None:

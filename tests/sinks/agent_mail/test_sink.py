@@ -250,7 +250,7 @@ def test_long_names_stay_apart_and_subjects_short() -> None:
     assert first != second
     assert len(first) == len(second) == 128
     message = mail_message("i", trigger="idle", track="t", context="word " * 50, body="")
-    assert len(message.subject) == 80
+    assert 70 < len(message.subject) <= 80
 
 
 REAL_SERVER = os.environ.get("FLOWD_TEST_AGENT_MAIL", "")
