@@ -319,13 +319,27 @@ def test_a_child_sees_nothing_of_the_sessions_own_variables(scene: Scene, tmp_pa
     assert f"FLOWD_STATE_DIR={scene.state}" in variables
 
 
-def test_the_plugin_stands_back_where_the_settings_have_the_hook(scene: Scene, tmp_path: Path) -> None:
+@pytest.mark.parametrize("command", ["~/hook.sh||: flowd", "x # flowd-hook Stop"])
+def test_the_plugin_stands_back_where_the_settings_have_the_hook(
+    scene: Scene, tmp_path: Path, command: str
+) -> None:
     settings = tmp_path / "home" / ".claude" / "settings.json"
     settings.parent.mkdir(parents=True)
-    settings.write_text(json.dumps({"hooks": {"Stop": [{"hooks": [{"command": "x # flowd-hook Stop"}]}]}}))
     with listening(scene.socket, saying(b"")) as lines:
         scene.run("Stop", "plugin")
-        assert lines == []
-        scene.run("SubagentStop", "plugin")
         assert len(lines) == 1
-    assert [line.split()[2] for line in scene.log()] == ["left-to-settings", "told"]
+        settings.write_text(json.dumps({"hooks": {"Stop": [{"hooks": [{"command": command}]}]}}))
+        scene.run("Stop", "plugin")
+        assert len(lines) == 1
+    assert [line.split()[2] for line in scene.log()] == ["told", "left-to-settings"]
+
+
+def test_without_a_word_about_it_the_event_is_taken_from_the_input(scene: Scene) -> None:
+    """Words of the person or the model may name another event; inside a text their quotes are escaped."""
+    said = json.dumps({"prompt": '"hook_event_name": "SessionStart"', "hook_event_name": "PreCompact"})
+    with listening(scene.socket, saying(b"not for this event")):
+        ran = subprocess.run(
+            scene.command(), input=said.encode(), env=scene.environment, capture_output=True, check=True
+        )
+    assert ran.stdout == b""
+    assert scene.log()[-1].split()[1:3] == ["PreCompact", "told"]
