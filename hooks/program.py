@@ -54,6 +54,19 @@ def event_in(raw: bytes) -> str:
     return name.decode() if name.isalpha() and name.isascii() else ""
 
 
+def with_entrypoint(raw: bytes) -> bytes:
+    """Return *raw* with how the client was started, which it tells in the environment and nowhere else.
+
+    Transcripts tell it since 2.1.78, and not yet when a session starts. Where *raw* has it too, that stands.
+    """
+    name = posix.environ.get(b"CLAUDE_CODE_ENTRYPOINT", b"")[:40]
+    first, _, rest = raw.partition(b"{")
+    is_object = not first.strip() and rest.lstrip().startswith(b'"')
+    if not is_object or not name.translate(None, b"-_").isalnum():
+        return raw
+    return b'{"entrypoint":"' + name + b'",' + rest
+
+
 def tell(path: str, spool: str, line: bytes) -> bytes:
     """Return the daemon's whole answer to *line*."""
     connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
@@ -153,7 +166,7 @@ def run() -> None:
         _signal.signal(_signal.SIGALRM, on_ring)
         ring_after(BUDGET_S - LEAVING_S)
         try:
-            raw = read_all(0)
+            raw = with_entrypoint(read_all(0))
             event = event or event_in(raw)
             done = main(socket_path, spool, event, origin, raw)
         except Exception as error:  # noqa: BLE001 a hook never fails: the client would stop its person's work

@@ -343,3 +343,23 @@ def test_without_a_word_about_it_the_event_is_taken_from_the_input(scene: Scene)
         )
     assert ran.stdout == b""
     assert scene.log()[-1].split()[1:3] == ["PreCompact", "told"]
+
+
+@pytest.mark.parametrize(
+    ("entrypoint", "said", "told"),
+    [
+        ("sdk-cli", b'{"hook_event_name": "Stop"}', "sdk-cli"),
+        ("sdk-cli", b' {\n "entrypoint": "cli"}', "cli"),
+        ("sdk-cli", b"{}", None),
+        ('x","session_id":"other', b'{"hook_event_name": "Stop"}', None),
+        ("", b'{"hook_event_name": "Stop"}', None),
+    ],
+)
+def test_how_the_client_was_started_is_told_with_the_event(
+    scene: Scene, entrypoint: str, said: bytes, told: str | None
+) -> None:
+    scene.environment["CLAUDE_CODE_ENTRYPOINT"] = entrypoint
+    with listening(scene.socket, saying(b"")) as lines:
+        scene.run("Stop", stdin=said)
+    (line,) = lines
+    assert json.loads(line)["input"].get("entrypoint") == told
