@@ -35,6 +35,8 @@ class Scene:
     def __init__(self, root: Path, runtime: Path) -> None:
         self.project = root / "project"
         self.project.mkdir()
+        self.transcript = root / "s1.jsonl"
+        self.transcript.touch()
         self.state = root / "state"
         self.socket = runtime / "flowd.sock"
         self.environment = {
@@ -50,7 +52,13 @@ class Scene:
         self, event: str, *more: str, stdin: bytes | None = None, **fields: Any
     ) -> tuple[subprocess.CompletedProcess[bytes], float]:
         """Run the hook for *event*; return how it ended and how long it took."""
-        given = {"hook_event_name": event, "session_id": "s1", "cwd": str(self.project), **fields}
+        given = {
+            "hook_event_name": event,
+            "session_id": "s1",
+            "cwd": str(self.project),
+            "transcript_path": str(self.transcript),
+            **fields,
+        }
         started = time.monotonic()
         ran = subprocess.run(
             [*self.command(), event, *more],
@@ -363,3 +371,31 @@ def test_how_the_client_was_started_is_told_with_the_event(
         scene.run("Stop", stdin=said)
     (line,) = lines
     assert json.loads(line)["input"].get("entrypoint") == told
+
+
+@pytest.mark.parametrize("event", ["PreCompact", "Stop", "SessionEnd"])
+def test_a_session_that_keeps_no_transcript_leaves_nothing_behind(scene: Scene, event: str) -> None:
+    """`claude -p --no-session-persistence` names a transcript that it never writes."""
+    scene.transcript.unlink()
+    scene.run(event, last_assistant_message="between us")
+    wait_until(lambda: scene.log()[-1].endswith("fallback no-transcript"))
+    assert scene.spooled() == []
+    assert list(scene.project.iterdir()) == []
+
+
+def test_a_transcript_that_comes_a_moment_after_its_first_hook_is_waited_for(scene: Scene) -> None:
+    scene.transcript.unlink()
+    process = subprocess.Popen([*scene.command(), "Stop"], env=scene.environment, stdin=subprocess.PIPE)
+    said = {"hook_event_name": "Stop", "cwd": str(scene.project), "transcript_path": str(scene.transcript)}
+    process.communicate(json.dumps(said).encode(), DEADLINE_S)
+    scene.transcript.touch()
+    wait_until(lambda: scene.log()[-1].endswith("fallback saved"))
+    assert len(scene.spooled()) == 1
+
+
+@pytest.mark.parametrize("fields", [{"transcript_path": ""}, {"entrypoint": "sdk-cli"}])
+def test_what_may_be_nobodys_work_is_left_to_the_daemon(scene: Scene, fields: dict[str, str]) -> None:
+    scene.run("Stop", **fields)
+    wait_until(lambda: scene.log()[-1].endswith("fallback left-to-daemon"))
+    assert len(scene.spooled()) == 1
+    assert list(scene.project.iterdir()) == []
