@@ -12,7 +12,7 @@ from bench.measure import spread
 from bench.table import Row, ratio_row, render
 from bench.transcripts import conversation
 from flowd.extractors.transcript.protocol import ProjectPlace
-from flowd.extractors.transcript.records import Decoded, decode_lines
+from flowd.extractors.transcript.records import Decoded, Record, decode_lines
 from flowd.extractors.transcript.session import SessionMemory
 from flowd.system.progress import ProgressBar
 
@@ -22,16 +22,19 @@ MOST = 1.5
 TYPED = "records.decode_lines on the same files"
 PLAIN = "msgspec.json.decode of the same lines into plain objects"
 
+WHOLE = "every line of the same transcripts decoded into records"
+MAX_SKIPPING = 0.7
+
 _plain = msgspec.json.Decoder()
+_typed = msgspec.json.Decoder(Record)
 
 
 def rows(progress: ProgressBar, *, quick: bool = False) -> list[Row]:
     """Return what extraction adds, beside both ways to decode made-up transcripts."""
     progress.step("extraction", 0, 1)
-    chance = random.Random(4)
-    return measured(
-        [conversation(chance, SESSION_BYTES) for _ in range(SESSIONS)], QUICK_ROUNDS if quick else ROUNDS
-    )
+    chance, rounds = random.Random(4), QUICK_ROUNDS if quick else ROUNDS
+    transcripts = [conversation(chance, SESSION_BYTES) for _ in range(SESSIONS)]
+    return [*measured(transcripts, rounds), _skipping([_as_newest(each) for each in transcripts], rounds)]
 
 
 def measured(transcripts: Sequence[bytes], rounds: int) -> list[Row]:
@@ -61,6 +64,36 @@ def _round(transcripts: Sequence[bytes]) -> tuple[float, float, float, float]:
         typed, added, described = typed + middle - start, added + end - middle, described + after - end
         plain += time.process_time() - after
     return typed * 1e3, plain * 1e3, added * 1e3, described * 1e3 / len(transcripts)
+
+
+def _as_newest(transcript: bytes) -> bytes:
+    """Return *transcript* with copies of requests in between, four fifths of all bytes."""
+    lines = transcript.split(b"\n")[:-1]
+    return b"".join(line + b"\n" + _request(4 * len(line)) for line in lines)
+
+
+def _request(size: int) -> bytes:
+    tool = {"name": "Read", "description": "Reads a file " * 10, "input_schema": {"type": "object"}}
+    tools = [tool] * (1 + size // len(msgspec.json.encode(tool)))
+    shape = {"type": "api-request-shape", "sessionId": "s", "shape": {"tools": tools}}
+    return msgspec.json.encode(shape) + b"\n"
+
+
+def _skipping(transcripts: Sequence[bytes], rounds: int) -> Row:
+    """Return how long decoding takes when lines that carry nothing are skipped, beside decoding all."""
+    samples = [_skipping_round(transcripts) for _ in range(rounds)]
+    skipping, whole = (spread(column) for column in zip(*samples, strict=True))
+    return ratio_row("decode, client 2.1.327", "ms", skipping, whole, WHOLE, MAX_SKIPPING)
+
+
+def _skipping_round(transcripts: Sequence[bytes]) -> tuple[float, float]:
+    start = time.process_time()
+    for data in transcripts:
+        decode_lines(data, 1)
+    middle = time.process_time()
+    for data in transcripts:
+        _typed.decode_lines(data)
+    return (middle - start) * 1e3, (time.process_time() - middle) * 1e3
 
 
 def _fed(decoded: Decoded) -> SessionMemory:

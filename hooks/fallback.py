@@ -13,12 +13,14 @@ import msgspec
 from flowd.actions.daemon_client import poke_daemon
 from flowd.config.paths import resolve_paths
 from flowd.config.settings import load_settings
+from flowd.model.hook_input import HookInput, hook_input
 from flowd.system.errors import FlowdError
 from flowd.system.files import atomic_write
 from flowd.workspace.project import FOLDER, resolve_project
 
 DEADLINE_S = 20
 MAX_SPOOLED = 500
+TRANSCRIPT_WITHIN_S, LOOK_S = 2.0, 0.05
 SAVING_EVENTS = ("PreCompact", "Stop", "SessionEnd")
 
 
@@ -53,8 +55,12 @@ def _injection(raw: bytes) -> str:
 def _saved(file: Path) -> str:
     """Save what *file* asks for, and return how it went."""
     try:
-        hook = msgspec.json.decode(file.read_bytes(), type=dict[str, Any])
-        _mask(file, hook)
+        raw = msgspec.json.decode(file.read_bytes(), type=dict[str, Any])
+        hook = hook_input(raw)
+        if hook.transcript_path and not _appears(hook.transcript_path):
+            file.unlink(missing_ok=True)
+            return "no-transcript"  # a session that is not to be kept
+        _mask(file, raw)
         return _save(hook)
     except FileNotFoundError:
         return "taken"  # a daemon has come back and has it
@@ -65,12 +71,24 @@ def _saved(file: Path) -> str:
         return f"not-saved ({error})"
 
 
-def _save(hook: dict[str, Any]) -> str:
+def _appears(transcript: str) -> bool:
+    """Return True once the file is there; a client writes it a moment after its first hooks, or never."""
+    deadline = time.monotonic() + TRANSCRIPT_WITHIN_S
+    while not Path(transcript).expanduser().is_file():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(LOOK_S)
+    return True
+
+
+def _save(hook: HookInput) -> str:
     from flowd.actions.save_state import save_state
 
-    if hook.get("hook_event_name") not in SAVING_EVENTS:
+    if hook.hook_event_name not in SAVING_EVENTS:
         return "nothing-to-save"
-    project = resolve_project(str(hook.get("cwd") or ""))
+    if hook.headless or not hook.transcript_path:
+        return "left-to-daemon"  # it may be nobody's work
+    project = resolve_project(hook.cwd)
     projects = load_settings(resolve_paths().config_file).settings.handoff_yaml.projects
     if project is None or not _wanted(projects, Path(project.root)):
         return "no-project"

@@ -16,7 +16,7 @@ from program import (  # type: ignore[import-not-found]
 )
 
 # These only tell of what the transcript tells as well.
-DISPENSABLE = ("UserPromptSubmit", "SubagentStop", "PostCompact")
+DISPENSABLE = ("UserPromptSubmit", "SubagentStop", "PostCompact")  # the last: settings of flowd 0.1
 # All that a child gets to see: the client's own variables hold a secret of the session.
 PASSED_ON = (b"HOME", b"PATH", b"LANG", b"TMPDIR", b"USER", b"CLAUDE_CONFIG_DIR")
 PASSED_ON_PREFIXES = (b"FLOWD_", b"XDG_", b"LC_")

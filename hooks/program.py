@@ -18,8 +18,8 @@ BUDGET_S, ANSWER_S = 0.3, 0.18
 START_BUDGET_S, START_ANSWER_S = 1.0, 0.5
 # Leaving takes time too: the last alarm comes a little before the end.
 LEAVING_S = 0.03
-# How the settings hooks of `flowd install --hooks` end; the plugin stands back where they are.
-MARK = "# flowd-hook "
+# How the hooks of `flowd install --hooks` end, now and before; the plugin stands back where they are.
+MARK, OLD_MARK = b'||: flowd"', "# flowd-hook "
 MAX_LOG_BYTES = 256 << 10
 
 
@@ -27,12 +27,10 @@ class LateError(Exception):
     """The time for this part is used up."""
 
 
-def main(socket_path: str, spool: str, event: str = "", origin: str = "") -> str:
-    """Do what *event* asks for, and return how it went."""
+def main(socket_path: str, spool: str, event: str, origin: str, raw: bytes) -> str:
+    """Do what *event* asks for with its input *raw*, and return how it went."""
     starting = event == "SessionStart"
     budget_s, answer_s = (START_BUDGET_S, START_ANSWER_S) if starting else (BUDGET_S, ANSWER_S)
-    ring_after(budget_s - LEAVING_S)
-    raw = read_all(0)
     ring_after(answer_s)
     if not raw.strip():
         return "no-input"
@@ -48,6 +46,25 @@ def main(socket_path: str, spool: str, event: str = "", origin: str = "") -> str
     if starting:
         write_all(1, answer)
     return "told"
+
+
+def event_in(raw: bytes) -> str:
+    """Return the event that *raw* names; inside a text of it, the quotes of the name would be escaped."""
+    name = raw.partition(b'"hook_event_name"')[2].partition(b'"')[2].partition(b'"')[0]
+    return name.decode() if name.isalpha() and name.isascii() else ""
+
+
+def with_entrypoint(raw: bytes) -> bytes:
+    """Return *raw* with how the client was started, which it tells in the environment and nowhere else.
+
+    Transcripts tell it since 2.1.78, and not yet when a session starts. Where *raw* has it too, that stands.
+    """
+    name = posix.environ.get(b"CLAUDE_CODE_ENTRYPOINT", b"")[:40]
+    first, _, rest = raw.partition(b"{")
+    is_object = not first.strip() and rest.lstrip().startswith(b'"')
+    if not is_object or not name.translate(None, b"-_").isalnum():
+        return raw
+    return b'{"entrypoint":"' + name + b'",' + rest
 
 
 def tell(path: str, spool: str, line: bytes) -> bytes:
@@ -80,9 +97,10 @@ def act_without_daemon(spool: str, event: str, raw: bytes) -> str:
 
 
 def settings_hook_is_there(event: str) -> bool:
-    """Say whether the person's settings.json has flowd's own hook for *event*."""
+    """Return True if the person's settings.json has flowd's own hook for *event*."""
     folder = posix.environ.get(b"CLAUDE_CONFIG_DIR") or posix.environ.get(b"HOME", b"") + b"/.claude"
-    return f'{MARK}{event}"'.encode() in read_file(folder + b"/settings.json")
+    settings = read_file(folder + b"/settings.json")
+    return MARK in settings or f'{OLD_MARK}{event}"'.encode() in settings
 
 
 def ring_after(seconds: float) -> None:
@@ -144,12 +162,16 @@ def log(spool: str, event: str, outcome: str) -> None:
 def run() -> None:
     """Be the hook, and leave with 0 whatever happened."""
     try:
+        socket_path, spool, event, origin = [*sys.argv[1:5], "", ""][:4]
         _signal.signal(_signal.SIGALRM, on_ring)
+        ring_after(BUDGET_S - LEAVING_S)
         try:
-            done = main(*sys.argv[1:5])
+            raw = with_entrypoint(read_all(0))
+            event = event or event_in(raw)
+            done = main(socket_path, spool, event, origin, raw)
         except Exception as error:  # noqa: BLE001 a hook never fails: the client would stop its person's work
             done = "late" if isinstance(error, LateError) else f"failed-{type(error).__name__}"
         _signal.setitimer(_signal.ITIMER_REAL, 0)
-        log(sys.argv[2], sys.argv[3] if len(sys.argv) > 3 else "", done)
+        log(spool, event, done)
     finally:
         posix._exit(0)  # noqa: SLF001 leaves at once: there is nothing to tidy up

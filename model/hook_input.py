@@ -5,11 +5,14 @@ from typing import Any
 
 import msgspec
 
+from flowd.model.entrypoints import is_headless
+
 
 class HookInput(msgspec.Struct, frozen=True):
     """The standard input of a hook, as far as flowd uses it.
 
     ``at`` is when it was fired, 0 for just now: it may reach the daemon much later, and out of order.
+    ``entrypoint`` is how the client was started, which the hook program adds from its environment.
     """
 
     hook_event_name: str = ""
@@ -21,7 +24,13 @@ class HookInput(msgspec.Struct, frozen=True):
     reason: str = ""
     last_assistant_message: str = ""
     agent_transcript_path: str = ""
+    entrypoint: str = ""
     at: float = 0.0
+
+    @property
+    def headless(self) -> bool:
+        """True if no person is at the client that fired this: ``claude -p`` and the SDK."""
+        return is_headless(self.entrypoint)
 
 
 def hook_input(raw: Mapping[str, Any], at: object = 0.0) -> HookInput:

@@ -18,6 +18,24 @@ class Insight(msgspec.Struct, frozen=True, omit_defaults=True):
     line: int = 0
 
 
+class ModelUsage(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The tokens that a session used of one model, and what the client thinks they cost."""
+
+    model: str
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cache_read_tokens: int = 0
+    cache_creation_tokens: int = 0
+    usd: float = 0.0
+
+
+class SessionCost(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What a session has cost so far, as the client counts it (2.1.326 and later)."""
+
+    usd: float = 0.0
+    models: tuple[ModelUsage, ...] = ()
+
+
 class SessionState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Everything flowd holds about one session, as of its last record."""
 
@@ -37,6 +55,8 @@ class SessionState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     ended_at: float = 0.0
     vanished_at: float = 0.0
     records: int = 0
+    headless: bool = False
+    cost: SessionCost | None = None
     goal: str = ""
     status: Status = "in_progress"
     now: str = ""

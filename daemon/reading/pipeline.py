@@ -175,7 +175,7 @@ def _count(decoded: Decoded, chunk: Chunk, batch: Batch) -> None:
         ("bad_lines", decoded.bad_lines),
         ("glued_lines", decoded.glued_lines),
         ("misfit_records", decoded.misfit_records),
-        ("unknown_types", decoded.unknown_types),
+        ("unknown_types", decoded.unknown_types.total()),
         ("oversized_lines", int(chunk.oversized)),
     ):
         if value:

@@ -2,7 +2,7 @@
 
 from flowd.extractors.conversation import turns, work
 from flowd.extractors.conversation.compaction import read as read_summary
-from flowd.extractors.conversation.prompts import human_words, is_interruption
+from flowd.extractors.conversation.prompts import human_words, is_client_text, is_interruption
 from flowd.extractors.conversation.reports import notified
 from flowd.extractors.text import cut, plain
 from flowd.extractors.transcript.memory import ConversationMemory
@@ -94,9 +94,10 @@ def _other(memory: ConversationMemory, record: Record, line: int) -> None:
 
 
 def _queue(memory: ConversationMemory, record: Record, line: int) -> None:
+    if record.content and is_client_text(record.content):
+        return
     if record.operation == "enqueue" and record.content:
-        if not record.content.startswith(("<", "/")):
-            memory.queued = [*memory.queued, cut(plain(redact(record.content)), 300)][-QUEUE:]
+        memory.queued = [*memory.queued, cut(plain(redact(record.content)), 300)][-QUEUE:]
     elif record.operation == "popAll":
         memory.queued = []
     else:

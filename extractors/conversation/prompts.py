@@ -23,6 +23,7 @@ PSEUDO_PROMPTS = (
 )
 INTERRUPTION = "[Request interrupted by user"
 WARM_UP = "Warmup"
+TASK_HEAD = 200
 
 _COMMAND = re.compile(r"<command-(?:name|message)>")
 _ARGUMENTS = re.compile(r"<command-args>(.*?)</command-args>", re.DOTALL)
@@ -62,9 +63,14 @@ def own_words(text: str) -> str:
         return text if len(text.split()) > 2 else ""
     if "-reminder>" in text or "<ide_" in text:
         text = _REMINDER.sub("", text).strip()
-    if text.startswith(PSEUDO_PROMPTS) or text == WARM_UP:
+    if text.startswith(PSEUDO_PROMPTS) or text == WARM_UP or (text.startswith("{") and is_client_text(text)):
         return ""
     return _IMAGE.sub("", text).strip() if "[Image" in text else text
+
+
+def is_client_text(text: str) -> bool:
+    """Return True if queued *text* is of the client: a command, a notification, a task's JSON (2.1.45-49)."""
+    return text.startswith(("<", "/")) or (text.startswith("{") and '"task_id"' in text[:TASK_HEAD])
 
 
 def is_interruption(record: Record) -> bool:

@@ -1,10 +1,11 @@
-"""The activity extractor: working directory, branch, client version, first and last timestamp."""
+"""The activity extractor: working directory, branch, client and who drives it, first and last timestamp."""
 
 from typing import Any
 
 import msgspec
 
 from flowd.extractors.transcript.protocol import Noted, ProjectPlace, Records
+from flowd.model.entrypoints import is_headless
 from flowd.system.times import seconds
 
 NAME = "activity"
@@ -21,6 +22,8 @@ class ActivityMemory(msgspec.Struct):
     last: str = ""
     records: int = 0
     touched_at: float = 0.0
+    entrypoint: str = ""
+    was_attended: bool = False
 
 
 MEMORY = ActivityMemory
@@ -31,6 +34,7 @@ def feed(memory: ActivityMemory, records: Records, noted: Noted) -> None:
     # Local variables: this loop runs for every record, and few records change anything.
     count, started, last = memory.records, memory.started, memory.last
     first_cwd, cwd, branch, client = memory.first_cwd, memory.cwd, memory.branch, memory.client
+    entrypoint = memory.entrypoint
     for record, _ in records:
         count += 1
         timestamp = record.timestamp
@@ -42,8 +46,17 @@ def feed(memory: ActivityMemory, records: Records, noted: Noted) -> None:
             first_cwd = first_cwd or cwd
             branch = record.git_branch or branch
             client = record.version or client
+            if record.entrypoint and record.entrypoint != entrypoint:
+                entrypoint = record.entrypoint
+                note_entrypoint(memory, entrypoint)
     memory.records, memory.started, memory.last = count, started, last
     memory.first_cwd, memory.cwd, memory.branch, memory.client = first_cwd, cwd, branch, client
+
+
+def note_entrypoint(memory: ActivityMemory, entrypoint: str) -> None:
+    """Remember how the client was started; once a person was at it, the session is that person's."""
+    memory.entrypoint = entrypoint
+    memory.was_attended = memory.was_attended or not is_headless(entrypoint)
 
 
 def finalize(memory: ActivityMemory) -> None:
@@ -51,7 +64,7 @@ def finalize(memory: ActivityMemory) -> None:
 
 
 def describe(memory: ActivityMemory, place: ProjectPlace) -> dict[str, Any]:
-    """Return the session's directory, branch, client and times."""
+    """Return the session's directory, branch, client, times, and whether no person was ever at it."""
     return {
         "cwd": memory.cwd,
         "branch": memory.branch,
@@ -60,4 +73,5 @@ def describe(memory: ActivityMemory, place: ProjectPlace) -> dict[str, Any]:
         "last_activity_at": seconds(memory.last),
         "records": memory.records,
         "touched_at": memory.touched_at,
+        "headless": bool(memory.entrypoint) and not memory.was_attended,
     }

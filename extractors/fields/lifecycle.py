@@ -1,22 +1,24 @@
-"""The lifecycle extractor: compactions, titles, pull requests, recaps."""
+"""The lifecycle extractor: compactions, titles, pull requests, recaps, cost."""
 
 from collections.abc import Iterable
 from typing import Any
 
 import msgspec
 
+from flowd.extractors.fields.cost import read_cost
 from flowd.extractors.transcript.protocol import Note, Noted, ProjectPlace, Records
 from flowd.extractors.transcript.records import Record
 from flowd.model.facts import AwaySummarised, Compacted, PullRequestLinked, Titled
+from flowd.model.session import SessionCost
 from flowd.redaction.redactor import redact
 from flowd.system.times import seconds
 
 NAME = "lifecycle"
-EVENT_TYPES = frozenset({"system", "ai-title", "custom-title", "pr-link"})
+EVENT_TYPES = frozenset({"system", "ai-title", "custom-title", "pr-link", "cost-state"})
 
 
 class LifecycleMemory(msgspec.Struct):
-    """The compactions so far, the title, and who set it."""
+    """The compactions so far, the title and who set it, the cost."""
 
     compactions: int = 0
     compacted: str = ""
@@ -24,6 +26,7 @@ class LifecycleMemory(msgspec.Struct):
     title_is_persons: bool = False
     last: str = ""
     ended_at: float = 0.0
+    cost: SessionCost | None = None
 
 
 MEMORY = LifecycleMemory
@@ -45,12 +48,13 @@ def finalize(memory: LifecycleMemory) -> None:
 
 
 def describe(memory: LifecycleMemory, place: ProjectPlace) -> dict[str, Any]:
-    """Return the title, the compactions and the end of the session."""
+    """Return the title, the compactions, the end and the cost of the session."""
     return {
         "title": memory.title,
         "compactions": memory.compactions,
         "compacted_at": seconds(memory.compacted),
         "ended_at": memory.ended_at,
+        "cost": memory.cost,
     }
 
 
@@ -61,7 +65,9 @@ def _notes(memory: LifecycleMemory, record: Record, line: int) -> Iterable[Note]
         return _title(memory, record)
     if record.type == "pr-link" and record.pr_url:
         return _pull_request(memory, record)
-    if record.is_compact_summary and memory.compacted == "":
+    if record.type == "cost-state" and not record.is_sidechain:
+        memory.cost = read_cost(record) or memory.cost
+    elif record.is_compact_summary and memory.compacted == "":
         # Clients before 2.0 wrote the summary alone, with no boundary before it.
         return _compaction(memory, record, line)
     return ()

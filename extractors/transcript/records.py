@@ -4,10 +4,13 @@ The format is internal to the client and changes between releases: every field i
 types and fields are passed over, and a line that does not fit is counted, never fatal.
 """
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
 import msgspec
+
+from flowd.extractors.transcript.lines import SelectedLines, select_lines
 
 NOTHING = msgspec.Raw(b"")
 
@@ -74,6 +77,9 @@ class Record(msgspec.Struct, rename="camel", gc=False):
     pr_number: int | None = None
     pr_url: str | None = None
     pr_repository: str | None = None
+    entrypoint: str | None = None
+    total_cost_usd: float | None = msgspec.field(default=None, name="totalCostUSD")
+    model_usage: msgspec.Raw = NOTHING
 
 
 KNOWN_TYPES = frozenset(
@@ -95,48 +101,38 @@ class Decoded(msgspec.Struct):
     bad_lines: int = 0
     glued_lines: int = 0
     misfit_records: int = 0
-    unknown_types: int = 0
+    unknown_types: Counter[str] = msgspec.field(default_factory=Counter)
 
 
 def decode_lines(data: bytes, first_line: int) -> Decoded:
-    """Decode complete lines; *first_line* is the number of the first one, counted from 1."""
-    lines = _count_lines(data)
+    """Decode complete lines but those that carry nothing; *first_line* is the number of the first."""
+    selected = select_lines(data, first_line)
     try:
-        records = _records.decode_lines(data)
+        records = _records.decode_lines(selected.data)
     except (msgspec.DecodeError, UnicodeDecodeError):
-        return _decode_carefully(data, first_line)
-    if len(records) != lines:  # blank lines: only the careful way knows which record stood where
-        return _decode_carefully(data, first_line)
+        return _decode_carefully(selected)
+    if len(records) != len(selected.numbers):  # blank lines: only the careful way knows which is where
+        return _decode_carefully(selected)
     return Decoded(
         records=records,
-        line_numbers=list(range(first_line, first_line + lines)),
-        lines=lines,
+        line_numbers=selected.numbers,
+        lines=selected.lines,
         unknown_types=_count_unknown_types(records),
     )
 
 
-def _count_lines(data: bytes) -> int:
-    """Return how many lines *data* has."""
-    # They are long: going from one to the next is three times faster than to count letter by letter.
-    lines = end = 0
-    find = data.find
-    while end := find(b"\n", end) + 1:
-        lines += 1
-    return lines
-
-
-def _count_unknown_types(records: list[Record]) -> int:
+def _count_unknown_types(records: list[Record]) -> Counter[str]:
     if {record.type for record in records} <= KNOWN_TYPES:
-        return 0
-    return sum(record.type not in KNOWN_TYPES for record in records)
+        return Counter()
+    return Counter(record.type for record in records if record.type not in KNOWN_TYPES)
 
 
-def _decode_carefully(data: bytes, first_line: int) -> Decoded:
-    decoded = Decoded(records=[], line_numbers=[], lines=0)
-    for number, line in enumerate(data.split(b"\n")[:-1], first_line):
-        decoded.lines += 1
+def _decode_carefully(selected: SelectedLines) -> Decoded:
+    decoded = Decoded(records=[], line_numbers=[], lines=selected.lines)
+    for number, line in zip(selected.numbers, selected.data.split(b"\n"), strict=False):
         if line.strip():
             _decode_line(line, number, decoded)
+    decoded.unknown_types = _count_unknown_types(decoded.records)
     return decoded
 
 
@@ -150,7 +146,6 @@ def _decode_line(line: bytes, number: int, decoded: Decoded) -> None:
     for record in found:
         decoded.records.append(record)
         decoded.line_numbers.append(number)
-        decoded.unknown_types += record.type not in KNOWN_TYPES
 
 
 def _objects(line: bytes) -> Iterator[dict[str, Any]]:

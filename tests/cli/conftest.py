@@ -1,4 +1,4 @@
-"""Fixtures of the commands' tests: service managers on the PATH that are not the real ones."""
+"""Fixtures of the commands' tests: programs on the PATH that are not the real ones."""
 
 import os
 import sys
@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.claude_stand_in import CLAUDE_STAND_IN, InstallClient
 from tests.support.daemon_home import DaemonHome
 from tests.support.managers import STAND_IN, Managers
 
@@ -24,3 +25,21 @@ def managers(daemon_home: DaemonHome, tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setenv("PATH", f"{programs}{os.pathsep}{os.environ['PATH']}")
     daemon_home.env["PATH"] = os.environ["PATH"]
     return Managers(state)
+
+
+@pytest.fixture
+def install_client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> InstallClient:
+    """Put a stand-in for Claude Code on the PATH: ``install_client("2.1.75", "Stop", "PreCompact")``."""
+    programs = tmp_path / "client"
+    programs.mkdir()
+    monkeypatch.setenv("PATH", f"{programs}{os.pathsep}{os.environ['PATH']}")
+
+    def install(version: str, *events: str) -> Path:
+        program = programs / "claude"
+        program.write_text(
+            f'#!/bin/sh\nexec "{sys.executable}" "{CLAUDE_STAND_IN}" {version} {",".join(events)} "$@"\n'
+        )
+        program.chmod(0o755)
+        return program
+
+    return install

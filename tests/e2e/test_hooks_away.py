@@ -20,7 +20,6 @@ EVENTS = {
     "UserPromptSubmit",
     "PreCompact",
     "SubagentStop",
-    "PostCompact",
     "Stop",
     "SessionEnd",
 }

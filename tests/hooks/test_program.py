@@ -42,6 +42,8 @@ class Scene:
     def __init__(self, root: Path, runtime: Path) -> None:
         self.project = root / "project"
         self.project.mkdir()
+        self.transcript = root / "s1.jsonl"
+        self.transcript.touch()
         self.state = root / "state"
         self.socket = runtime / "flowd.sock"
         self.program = hook_with_budget(root / "hook", answer_s=DEADLINE_S, budget_s=2 * DEADLINE_S)
@@ -58,7 +60,13 @@ class Scene:
         self, event: str, *more: str, stdin: bytes | None = None, **fields: Any
     ) -> "subprocess.CompletedProcess[bytes]":
         """Run the hook for *event* to its end."""
-        given = {"hook_event_name": event, "session_id": "s1", "cwd": str(self.project), **fields}
+        given = {
+            "hook_event_name": event,
+            "session_id": "s1",
+            "cwd": str(self.project),
+            "transcript_path": str(self.transcript),
+            **fields,
+        }
         return subprocess.run(
             [*self.command(), event, *more],
             input=json.dumps(given, indent=1).encode() if stdin is None else stdin,
@@ -328,13 +336,75 @@ def test_a_child_sees_nothing_of_the_sessions_own_variables(scene: Scene, tmp_pa
     assert f"FLOWD_STATE_DIR={scene.state}" in variables
 
 
-def test_the_plugin_stands_back_where_the_settings_have_the_hook(scene: Scene, tmp_path: Path) -> None:
+@pytest.mark.parametrize("command", ["~/hook.sh||: flowd", "x # flowd-hook Stop"])
+def test_the_plugin_stands_back_where_the_settings_have_the_hook(
+    scene: Scene, tmp_path: Path, command: str
+) -> None:
     settings = tmp_path / "home" / ".claude" / "settings.json"
     settings.parent.mkdir(parents=True)
-    settings.write_text(json.dumps({"hooks": {"Stop": [{"hooks": [{"command": "x # flowd-hook Stop"}]}]}}))
     with listening(scene.socket, saying(b"")) as lines:
         scene.run("Stop", "plugin")
-        assert lines == []
-        scene.run("SubagentStop", "plugin")
         assert len(lines) == 1
-    assert [line.split()[2] for line in scene.log()] == ["left-to-settings", "told"]
+        settings.write_text(json.dumps({"hooks": {"Stop": [{"hooks": [{"command": command}]}]}}))
+        scene.run("Stop", "plugin")
+        assert len(lines) == 1
+    assert [line.split()[2] for line in scene.log()] == ["told", "left-to-settings"]
+
+
+def test_without_a_word_about_it_the_event_is_taken_from_the_input(scene: Scene) -> None:
+    """Words of the person or the model may name another event; inside a text their quotes are escaped."""
+    said = json.dumps({"prompt": '"hook_event_name": "SessionStart"', "hook_event_name": "PreCompact"})
+    with listening(scene.socket, saying(b"not for this event")):
+        ran = subprocess.run(
+            scene.command(), input=said.encode(), env=scene.environment, capture_output=True, check=True
+        )
+    assert ran.stdout == b""
+    assert scene.log()[-1].split()[1:3] == ["PreCompact", "told"]
+
+
+@pytest.mark.parametrize(
+    ("entrypoint", "said", "told"),
+    [
+        ("sdk-cli", b'{"hook_event_name": "Stop"}', "sdk-cli"),
+        ("sdk-cli", b' {\n "entrypoint": "cli"}', "cli"),
+        ("sdk-cli", b"{}", None),
+        ('x","session_id":"other', b'{"hook_event_name": "Stop"}', None),
+        ("", b'{"hook_event_name": "Stop"}', None),
+    ],
+)
+def test_how_the_client_was_started_is_told_with_the_event(
+    scene: Scene, entrypoint: str, said: bytes, told: str | None
+) -> None:
+    scene.environment["CLAUDE_CODE_ENTRYPOINT"] = entrypoint
+    with listening(scene.socket, saying(b"")) as lines:
+        scene.run("Stop", stdin=said)
+    (line,) = lines
+    assert json.loads(line)["input"].get("entrypoint") == told
+
+
+@pytest.mark.parametrize("event", ["PreCompact", "Stop", "SessionEnd"])
+def test_a_session_that_keeps_no_transcript_leaves_nothing_behind(scene: Scene, event: str) -> None:
+    """`claude -p --no-session-persistence` names a transcript that it never writes."""
+    scene.transcript.unlink()
+    scene.run(event, last_assistant_message="between us")
+    wait_until(lambda: scene.log()[-1].endswith("fallback no-transcript"))
+    assert scene.spooled() == []
+    assert list(scene.project.iterdir()) == []
+
+
+def test_a_transcript_that_comes_a_moment_after_its_first_hook_is_waited_for(scene: Scene) -> None:
+    scene.transcript.unlink()
+    process = subprocess.Popen([*scene.command(), "Stop"], env=scene.environment, stdin=subprocess.PIPE)
+    said = {"hook_event_name": "Stop", "cwd": str(scene.project), "transcript_path": str(scene.transcript)}
+    process.communicate(json.dumps(said).encode(), DEADLINE_S)
+    scene.transcript.touch()
+    wait_until(lambda: scene.log()[-1].endswith("fallback saved"))
+    assert len(scene.spooled()) == 1
+
+
+@pytest.mark.parametrize("fields", [{"transcript_path": ""}, {"entrypoint": "sdk-cli"}])
+def test_what_may_be_nobodys_work_is_left_to_the_daemon(scene: Scene, fields: dict[str, str]) -> None:
+    scene.run("Stop", **fields)
+    wait_until(lambda: scene.log()[-1].endswith("fallback left-to-daemon"))
+    assert len(scene.spooled()) == 1
+    assert list(scene.project.iterdir()) == []

@@ -41,7 +41,7 @@ def test_every_command_runs_a_verb_that_there_is(file: Path) -> None:
 def test_the_plugin_finds_flowd_by_its_note_and_is_silent_without(shell: str, private_home: Path) -> None:
     def forward() -> tuple[int, str]:
         ran = subprocess.run(
-            [shell, str(PLUGIN / "hooks" / "forward.sh"), "PostCompact"],
+            [shell, str(PLUGIN / "hooks" / "forward.sh"), "SubagentStop"],
             input="{}",
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -54,5 +54,5 @@ def test_the_plugin_finds_flowd_by_its_note_and_is_silent_without(shell: str, pr
     write_launcher(resolve_paths())
     assert forward() == (0, "")
     log = resolve_paths().log_dir / "hooks.log"
-    assert " PostCompact away-dropped " in log.read_text()
-    assert os.stat(resolve_paths().state_dir / "hook.sh").st_mode & 0o777 == 0o600
+    assert " SubagentStop away-dropped " in log.read_text()
+    assert os.stat(resolve_paths().state_dir / "hook.sh").st_mode & 0o777 == 0o700

@@ -8,6 +8,7 @@ import msgspec
 
 from flowd.cli.flowd.doctor import daemon as doctor_daemon
 from flowd.cli.flowd.doctor import files as doctor_files
+from flowd.cli.flowd.doctor import hooks as doctor_hooks
 from flowd.cli.flowd.doctor import service as doctor_service
 from flowd.cli.flowd.doctor import store as doctor_store
 from flowd.cli.flowd.doctor import system as doctor_system
@@ -28,7 +29,7 @@ CHECKS = (
     doctor_system.check_watches,
     doctor_service.check_service,
     doctor_system.check_claude,
-    doctor_service.check_hooks,
+    doctor_hooks.check_hooks,
     doctor_system.check_git,
     doctor_system.check_bd,
 )

@@ -3,161 +3,29 @@
 import argparse
 import difflib
 import hashlib
-import json
 import os
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
 
-from flowd.cli.flowd.install.settings_file import SettingsFile, appended, find, items, value_at, without
+from flowd.cli.flowd.install.client import client_name, client_version, find_client
+from flowd.cli.flowd.install.hook_settings import (
+    checked,
+    events_of,
+    plugin_enabled,
+    with_hooks,
+    without_hooks,
+)
+from flowd.cli.flowd.install.settings_file import SettingsFile
 from flowd.config.paths import Paths, claude_config_dir
 from flowd.config.settings import load_settings
-from flowd.hooks.command import LAUNCHER, TIMEOUTS_S, files_needed, hook_entries, is_ours, write_launcher
-from flowd.system.errors import FlowdError
-
-Entry = Mapping[str, Any]
-
-
-class HooksState(NamedTuple):
-    """What settings.json says about flowd's hooks."""
-
-    present: tuple[str, ...] = ()
-    missing: tuple[str, ...] = tuple(TIMEOUTS_S)
-    broken: tuple[str, ...] = ()
-    disabled: bool = False
-    plugin: bool = False
-
-
-def hooks_state(settings_file: Path) -> HooksState:
-    """Return which events call flowd, which of those calls lead nowhere, and what else decides."""
-    try:
-        text = settings_file.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        return HooksState()
-    except (OSError, UnicodeDecodeError) as error:
-        raise FlowdError(f"{settings_file} cannot be read: {error}") from error
-    settings = checked(text, settings_file)
-    commands = {event: ours_in(groups) for event, groups in settings.get("hooks", {}).items()}
-    return HooksState(
-        present=tuple(event for event in TIMEOUTS_S if commands.get(event)),
-        missing=tuple(event for event in TIMEOUTS_S if not commands.get(event)),
-        broken=tuple(event for event, found in commands.items() if any(map(_leads_nowhere, found))),
-        disabled=settings.get("disableAllHooks") is True,
-        plugin=plugin_enabled(settings),
-    )
-
-
-def checked(text: str, file: Path) -> dict[str, Any]:
-    """Return the settings that *text* holds, or raise when flowd cannot safely change them."""
-    try:
-        settings = json.loads(text)
-    except ValueError as error:
-        hint = "mend it first; nothing was changed"
-        raise FlowdError(f"{file} is not valid JSON: {error}", hint=hint) from error
-    hooks = settings.get("hooks", {}) if isinstance(settings, dict) else None
-    if not isinstance(hooks, dict) or not all(isinstance(groups, list) for groups in hooks.values()):
-        raise FlowdError(
-            f"{file} has no shape that flowd knows", hint="look at its hooks; nothing was changed"
-        )
-    assert isinstance(settings, dict)
-    return settings
-
-
-def plugin_enabled(settings: Mapping[str, Any]) -> bool:
-    """Say whether flowd's plugin is on in *settings*."""
-    plugins = settings.get("enabledPlugins")
-    return isinstance(plugins, dict) and any(
-        name.split("@")[0] == "flowd" and state for name, state in plugins.items()
-    )
-
-
-def with_hooks(text: str, entries: Mapping[str, Entry]) -> str:
-    """Return *text* with exactly one hook of flowd's for each event of *entries*; *text* was checked."""
-    for event, entry in entries.items():
-        groups = find(text, "hooks", event)
-        wanted = [entry["hooks"][0]["command"]]
-        if groups is None or ours_in(value_at(text, groups)) != wanted:
-            text = _with_entry(_without_event(text, event), event, entry)
-    return text
-
-
-def without_hooks(text: str) -> str:
-    """Return *text* without flowd's hooks, and without what is empty because of that; *text* was checked."""
-    hooks = find(text, "hooks")
-    for event in value_at(text, hooks) if hooks is not None else ():
-        text = _without_event(text, event)
-    return text
-
-
-def ours_in(groups: Any) -> list[str]:
-    """Return the commands in the *groups* of one event that are flowd's."""
-    handlers = [handler for group in groups for handler in _handlers(group)]
-    return [handler["command"] for handler in handlers if _is_our_handler(handler)]
-
-
-def _with_entry(text: str, event: str, entry: Entry) -> str:
-    groups = find(text, "hooks", event)
-    if groups is not None:
-        return appended(text, groups, entry)
-    hooks = find(text, "hooks")
-    if hooks is not None:
-        return appended(text, hooks, [entry], event)
-    top = find(text)
-    assert top is not None
-    return appended(text, top, {event: [entry]}, "hooks")
-
-
-def _without_event(text: str, event: str) -> str:
-    while (place := _first_of_ours(text, event)) is not None:
-        text = _without_handler(text, event, *place)
-    return text
-
-
-def _first_of_ours(text: str, event: str) -> tuple[int, int] | None:
-    start = find(text, "hooks", event)
-    groups = value_at(text, start) if start is not None else []
-    for group_index, group in enumerate(groups):
-        for handler_index, handler in enumerate(_handlers(group)):
-            if _is_our_handler(handler):
-                return group_index, handler_index
-    return None
-
-
-def _without_handler(text: str, event: str, group_index: int, handler_index: int) -> str:
-    """Return *text* without one handler, and without the group, event and object that it leaves empty."""
-    groups = find(text, "hooks", event)
-    assert groups is not None
-    group = items(text, groups)[group_index].value_start
-    handlers = next(item for item in reversed(items(text, group)) if item.key == "hooks").value_start
-    if len(items(text, handlers)) > 1:
-        return without(text, handlers, handler_index)
-    if len(items(text, groups)) > 1:
-        return without(text, groups, group_index)
-    hooks, top = find(text, "hooks"), find(text)
-    assert hooks is not None
-    assert top is not None
-    if len(items(text, hooks)) > 1:
-        return _without_member(text, hooks, event)
-    return _without_member(text, top, "hooks")
-
-
-def _without_member(text: str, container: int, name: str) -> str:
-    index = max(place for place, item in enumerate(items(text, container)) if item.key == name)
-    return without(text, container, index)
-
-
-def _handlers(group: Any) -> list[Any]:
-    handlers = group.get("hooks") if isinstance(group, dict) else None
-    return handlers if isinstance(handlers, list) else []
-
-
-def _is_our_handler(handler: Any) -> bool:
-    return isinstance(handler, dict) and is_ours(handler.get("command"))
-
-
-def _leads_nowhere(command: str) -> bool:
-    return not all(file.exists() for file in files_needed(command))
-
+from flowd.hooks.command import (
+    LAUNCHER,
+    OLDEST_VERSION,
+    TIMEOUTS_S,
+    Version,
+    hook_entries,
+    known_events,
+    write_launcher,
+)
 
 EMPTY = "{}\n"
 
@@ -170,14 +38,17 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def install(paths: Paths, arguments: argparse.Namespace) -> None:
-    """Merge flowd's hooks into settings.json when asked for; show the change, keep a backup."""
+    """Merge hooks for the events that the client knows into settings.json; show the change, keep a backup."""
     if not arguments.hooks:
         return
+    version = client_version(find_client())
+    events = known_events(version)
     file = _settings_file(paths)
     before = file.read()
     settings = checked(before or EMPTY, file.file)
-    after = with_hooks(before or EMPTY, hook_entries(paths))
+    after = with_hooks(before or EMPTY, hook_entries(paths, events))
     _change(file, before, after, dry_run=arguments.dry_run)
+    print(f"hooks    {', '.join(events)}: known to {_client(version)}")
     if plugin_enabled(settings):
         print("the flowd plugin is enabled too: its hooks stand back while these are here")
     if not arguments.dry_run:
@@ -196,12 +67,18 @@ def uninstall(paths: Paths, arguments: argparse.Namespace) -> None:
         launcher.unlink(missing_ok=True)
 
 
+def _client(version: Version | None) -> str:
+    if version is None:
+        return f"every client since {client_name(OLDEST_VERSION)}; there is none here that tells its version"
+    return client_name(version)
+
+
 def _as_it_was(file: SettingsFile, text: str, paths: Paths) -> str:
     """Return *text* without flowd's hooks: the very text from before them, if nothing has changed since."""
     removed = without_hooks(text)
     if removed == text:
         return text
-    entries = hook_entries(paths)
+    entries = hook_entries(paths, [event for event in TIMEOUTS_S if event in events_of(text)])
     earlier = (each for each in file.backups() if without_hooks(each or EMPTY) == (each or EMPTY))
     return next((each for each in earlier if with_hooks(each or EMPTY, entries) == text), removed)
 

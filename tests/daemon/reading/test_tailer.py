@@ -54,7 +54,7 @@ class Tail:
     def seen(self) -> tuple[object, ...]:
         """Records with their lines, offset, tail and counters."""
         decoded = decode_lines(self.data, 1)
-        counted = (decoded.lines, decoded.bad_lines, decoded.glued_lines, decoded.unknown_types)
+        counted = (decoded.lines, decoded.bad_lines, decoded.glued_lines, decoded.unknown_types.total())
         records = [(record.uuid, record.type) for record in decoded.records]
         where = (self._source.offset, self._source.tail)
         return records, decoded.line_numbers, where, counted, self.oversized

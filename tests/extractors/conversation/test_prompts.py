@@ -20,6 +20,7 @@ from tests.support.transcript import Transcript
         "This session is being continued from a previous conversation that ran out",
         "<command-name>/clear</command-name><command-args></command-args>",
         "Warmup",
+        '{"task_id":"b2c5c70","tool_use_id":"toolu_1","description":"git add","task_type":"local_bash"}',
         "   ",
     ],
 )
@@ -79,3 +80,30 @@ def test_a_prompt_that_waits_in_the_queue_is_a_next_step() -> None:
     assert "Then write the changelog" in session.state.next
     session.add("queue-operation", operation="dequeue")
     assert "Then write the changelog" not in session.state.next
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        '{"task_id":"b2c5c70","tool_use_id":"toolu_1","description":"Commit","task_type":"local_bash"}',
+        '{"description":"Commit the cart","task_id":"b2c5c70"}',
+        "<task-notification><task-id>b1</task-id></task-notification>",
+        "/compact",
+    ],
+)
+def test_a_task_in_the_queue_is_no_word_of_the_person(content: str) -> None:
+    """Clients 2.1.45 to 2.1.49 queue the JSON of a background task and never take it out again."""
+    session = Transcript().person("Sort the cart by price").assistant("Sorted.", "end_turn")
+    before = session.state
+    session.add("queue-operation", operation="enqueue", content=content)
+    session.add("queue-operation", operation="remove", content=content)
+    after = session.state
+    assert (after.goal, after.now, after.next) == (before.goal, before.now, before.next)
+    assert after.insights == before.insights
+
+
+def test_a_task_taken_out_of_the_queue_leaves_the_persons_words_in_it() -> None:
+    session = Transcript().person("Sort the cart by price").assistant("Sorting.")
+    session.add("queue-operation", operation="enqueue", content="Then show the total as well")
+    session.add("queue-operation", operation="remove", content="<task-notification>done</task-notification>")
+    assert "Then show the total as well" in session.state.next

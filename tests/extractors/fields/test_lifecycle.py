@@ -3,6 +3,7 @@
 from flowd.extractors.transcript.records import decode_lines
 from flowd.extractors.transcript.session import SessionMemory
 from flowd.model.facts import AwaySummarised, Compacted, PullRequestLinked, Titled
+from flowd.model.session import ModelUsage, SessionCost
 from tests.support.transcript import Transcript
 
 
@@ -56,3 +57,25 @@ def test_place_and_time_are_those_of_the_last_records() -> None:
     assert state.cwd == "/home/ada/shop"
     assert state.records == 2
     assert state.last_activity_at == state.started_at == 1772359201.0
+
+
+def test_the_cost_is_the_latest_that_the_client_tells() -> None:
+    """It counts on when a session is resumed."""
+    usage = {"inputTokens": 1200, "outputTokens": 60, "cacheReadInputTokens": 7, "costUSD": 0.25, "new": [1]}
+    session = Transcript().person("Hello").add("cost-state", totalCostUSD=0.1, modelUsage={})
+    session.add("cost-state", totalCostUSD=0.25, modelUsage={"opus": usage, "haiku": {"inputTokens": 3}})
+    cost = session.state.cost
+    assert cost == SessionCost(
+        0.25, (ModelUsage("opus", 1200, 60, 7, 0, 0.25), ModelUsage("haiku", input_tokens=3))
+    )
+
+
+def test_a_cost_that_does_not_fit_is_left_out() -> None:
+    session = Transcript().person("Hello").add("cost-state", totalCostUSD="free", modelUsage={})
+    assert session.state.cost is None
+    session.add("cost-state", totalCostUSD=1, modelUsage={"opus": "many"})
+    assert session.state.cost == SessionCost(1.0, ())
+    session.add("cost-state", totalCostUSD=2, modelUsage={f"model-{n}": {} for n in range(50)})
+    cost = session.state.cost
+    assert cost is not None
+    assert len(cost.models) == 10

@@ -8,17 +8,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from flowd.actions.daemon_client import Holder
-from flowd.cli.flowd import main
 from flowd.cli.flowd.doctor.daemon import check_config
 from flowd.cli.flowd.doctor.files import check_disk, check_permissions
 from flowd.cli.flowd.doctor.finding import DoctorContext, gather_context
-from flowd.cli.flowd.doctor.service import check_hooks, check_service
+from flowd.cli.flowd.doctor.service import check_service
 from flowd.cli.flowd.doctor.system import check_bd, check_claude, check_git, check_watches
-from flowd.cli.flowd.install.hooks import with_hooks
 from flowd.cli.flowd.install.program import this_program
 from flowd.cli.flowd.manager.manager import manager_for
 from flowd.config.paths import Paths, resolve_paths
-from flowd.hooks.command import hook_entries
 
 if TYPE_CHECKING:
     from tests.support.managers import Managers
@@ -151,31 +148,3 @@ def _pretend_enabled(managers: "Managers", links: list[Path]) -> None:
     for link in links:
         link.parent.mkdir()
         link.symlink_to("../flowd.service")
-
-
-@pytest.mark.parametrize(
-    ("text", "level"),
-    [
-        (None, "info"),
-        ("{}", "info"),
-        ('{"hooks": {"Stop": [{"hooks": [{"command": "other"}]}]}, "note": "flowd"}', "info"),
-        (with_hooks("{}", hook_entries(NOWHERE)), "warning"),
-        ('{"enabledPlugins": {"flowd@flowd": true}}', "ok"),
-        ("{", "warning"),
-    ],
-    ids=["no file", "no hooks", "others' hooks", "ours, leading nowhere", "the plugin", "broken"],
-)
-def test_hooks_are_looked_for_in_claude_codes_settings(text: str | None, level: str, tmp_path: Path) -> None:
-    if text is not None:
-        write(tmp_path / "settings.json", text)
-    assert check_hooks(case(claude_dir=tmp_path)).level == level
-
-
-def test_hooks_that_reach_flowd_are_fine_until_they_are_turned_off(
-    private_home: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["install", "--hooks"]) == 0
-    settings = private_home / ".claude" / "settings.json"
-    assert check_hooks(case(claude_dir=settings.parent)).level == "ok"
-    write(settings, settings.read_text().replace("{", '{"disableAllHooks": true,', 1))
-    assert "turns all hooks off" in check_hooks(case(claude_dir=settings.parent)).seen

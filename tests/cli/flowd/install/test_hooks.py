@@ -13,11 +13,12 @@ from hypothesis import strategies as st
 
 from flowd.cli.flowd import main
 from flowd.cli.flowd.install import hooks as install_hooks
-from flowd.cli.flowd.install.hooks import checked, hooks_state, ours_in, with_hooks, without_hooks
+from flowd.cli.flowd.install.hook_settings import checked, hooks_state, ours_in, with_hooks, without_hooks
 from flowd.cli.flowd.install.settings_file import BACKUPS_KEPT
 from flowd.config.paths import Paths, resolve_paths
-from flowd.hooks.command import TIMEOUTS_S, hook_entries, hook_program, is_ours
+from flowd.hooks.command import TIMEOUTS_S, hook_command, hook_entries, hook_program, is_ours
 from flowd.system.errors import FlowdError
+from tests.support.claude_stand_in import InstallClient
 
 THEIRS = {"matcher": "", "hooks": [{"type": "command", "command": "say done"}]}
 EVENTS = st.sampled_from(["Stop", "PreCompact", "Notification"])
@@ -85,7 +86,7 @@ def test_everything_else_stays_and_the_undoing_leaves_the_same_values(
 def test_uninstall_gives_the_very_same_bytes_back(settings: Path, text: str) -> None:
     settings.write_text(text)
     assert install() == 0
-    assert hooks_state(settings).missing == ()
+    assert set(hooks_state(settings).present) == set(TIMEOUTS_S)
     assert uninstall() == 0
     assert settings.read_text() == text
 
@@ -133,7 +134,7 @@ def test_hooks_of_a_flowd_that_was_elsewhere_are_replaced(settings: Path) -> Non
     install()
     found = json.loads(settings.read_text())["hooks"]
     assert all(len(ours_in(groups)) == 1 for groups in found.values())
-    assert str(resolve_paths().state_dir) in ours_in(found["Stop"])[0]
+    assert ours_in(found["Stop"]) == ["~/.local/state/flowd/hook.sh||: flowd"]
     assert THEIRS in found["Stop"]
 
 
@@ -155,7 +156,7 @@ def test_the_change_is_shown_and_a_backup_is_kept_but_not_for_ever(
         uninstall()
     shown = capsys.readouterr().out
     assert '-{"model": "opus"}' in shown
-    assert "flowd-hook PreCompact" in shown
+    assert "hook.sh||: flowd" in shown
     backups = list((resolve_paths().state_dir / "backups").glob("*/settings.json.*"))
     assert len(backups) == BACKUPS_KEPT
     assert {file.stat().st_mode & 0o777 for file in backups} == {0o600}
@@ -205,7 +206,7 @@ def test_a_link_of_a_dotfiles_manager_stays_a_link(settings: Path, tmp_path: Pat
     settings.symlink_to(target)
     install()
     assert settings.is_symlink()
-    assert hooks_state(target).missing == ()
+    assert set(hooks_state(target).present) == set(TIMEOUTS_S)
     assert target.stat().st_mode & 0o777 == 0o640
     uninstall()
     assert target.read_text() == "{}"
@@ -217,7 +218,7 @@ def test_another_claude_directory_is_honoured(
 ) -> None:
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "other"))
     install()
-    assert hooks_state(tmp_path / "other" / "settings.json").missing == ()
+    assert set(hooks_state(tmp_path / "other" / "settings.json").present) == set(TIMEOUTS_S)
     assert not settings.exists()
 
 
@@ -251,21 +252,83 @@ def test_the_command_runs_the_hook_and_is_silent_once_flowd_is_gone(
     state = tmp_path / "a state" / "it's"
     monkeypatch.setenv("FLOWD_STATE_DIR", str(state))
     install()
-    command = json.loads(settings.read_text())["hooks"]["PostCompact"][0]["hooks"][0]["command"]
+    command = json.loads(settings.read_text())["hooks"]["Stop"][0]["hooks"][0]["command"]
 
     def run() -> tuple[int, str]:
         ran = subprocess.run(
-            [shell, "-c", command], input="{}", stdout=-1, stderr=subprocess.STDOUT, text=True, check=False
+            [shell, "-c", command],
+            input='{"hook_event_name": "Stop"}',
+            capture_output=True,
+            text=True,
+            check=False,
         )
         return ran.returncode, ran.stdout
 
     assert run() == (0, "")
-    assert " PostCompact away-dropped " in (state / "log" / "hooks.log").read_text()
+    assert " Stop away-spooled " in (state / "log" / "hooks.log").read_text()
     launcher = state / "hook.sh"
     launcher.write_text(launcher.read_text().replace(str(hook_program()), "/nowhere/hook.py"))
     assert run() == (0, "")
     launcher.unlink()
     assert run() == (0, "")
+
+
+def test_the_command_fits_in_the_line_in_which_the_client_shows_it() -> None:
+    shown = f"     PreCompact [{hook_command(resolve_paths())}] completed successfully"
+    assert len(shown) < 80
+
+
+OLD_STOP = "set -- Stop; [ ! -r /s/hook.sh ] || . /s/hook.sh # flowd-hook Stop"
+OLD_POSTCOMPACT = "set -- PostCompact; [ ! -r /s/hook.sh ] || . /s/hook.sh # flowd-hook PostCompact"
+
+
+def test_the_hooks_of_version_0_1_are_replaced_and_the_one_for_postcompact_goes(settings: Path) -> None:
+    old = {
+        event: [{"hooks": [{"type": "command", "command": command, "timeout": 5}]}]
+        for event, command in (("Stop", OLD_STOP), ("PostCompact", OLD_POSTCOMPACT))
+    }
+    settings.write_text(json.dumps({"hooks": {**old, "Notification": [THEIRS]}}))
+    install()
+    found = json.loads(settings.read_text())["hooks"]
+    assert set(found) == {*TIMEOUTS_S, "Notification"}
+    assert ours_in(found["Stop"]) == [hook_command(resolve_paths())]
+    uninstall()
+    assert json.loads(settings.read_text()) == {"hooks": {"Notification": [THEIRS]}}
+
+
+@pytest.mark.parametrize(
+    ("version", "missing"),
+    [
+        ("1.0.61", {"SessionStart", "SessionEnd"}),
+        ("1.0.84", {"SessionEnd"}),
+        ("1.0.128", set()),
+        ("2.1.75", set()),
+        ("3.0.0", set()),
+        ("unreleased", set()),
+    ],
+)
+def test_only_events_that_the_client_knows_are_asked_for(
+    settings: Path,
+    install_client: InstallClient,
+    version: str,
+    missing: set[str],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    install_client(version, "broken")
+    assert install() == 0
+    assert set(TIMEOUTS_S) - set(json.loads(settings.read_text())["hooks"]) == missing
+    told = "every client since Claude Code 1.0.128" if version == "unreleased" else f"Claude Code {version}"
+    assert f"known to {told}" in capsys.readouterr().out
+    assert uninstall() == 0
+    assert not settings.exists()
+
+
+def test_another_client_gets_other_hooks(settings: Path, install_client: InstallClient) -> None:
+    install_client("2.1.75", "broken")
+    install()
+    install_client("1.0.84", "broken")
+    install()
+    assert "SessionEnd" not in json.loads(settings.read_text())["hooks"]
 
 
 def test_the_state_of_the_hooks_is_told_for_the_doctor(settings: Path) -> None:
@@ -285,6 +348,8 @@ def test_the_state_of_the_hooks_is_told_for_the_doctor(settings: Path) -> None:
 
 def test_commands_of_others_are_not_taken_for_ours() -> None:
     assert not is_ours("echo '# flowd-hook Stop'")
+    assert not is_ours("~/bin/hook.sh||:")
+    assert not is_ours("~/bin/hook.sh ||: flowd || true")
     assert not is_ours("sh hook.sh Stop # flowd-hook Stop")
     assert not is_ours(None)
     assert is_ours(entries()["Stop"]["hooks"][0]["command"])
