@@ -19,7 +19,7 @@ class StoreGate:
         self.database = database
         self.condition = ""
         self.times_opened = 0
-        self._failures = 0
+        self.failures = 0
         self._opened = threading.Event()
 
     @property
@@ -30,11 +30,11 @@ class StoreGate:
     def open(self, stop: threading.Event) -> bool:
         """Open core.db, retrying with back-off; return False when *stop* was set before it opened."""
         while not stop.is_set():
-            if self._failures and stop.wait(self._wait_s()):
+            if self.failures and stop.wait(self._wait_s()):
                 return False
             try:
                 ensure_current(self.database)
-                if self._failures:
+                if self.failures:
                     note_recovery(self.database)
             except StoreError as error:
                 self.failed(error)
@@ -47,12 +47,12 @@ class StoreGate:
 
     def passed(self) -> None:
         """Record a successful write: the next failure starts again with a short wait."""
-        self._failures = 0
+        self.failures = 0
         self.condition = ""
 
     def failed(self, error: StoreError) -> None:
         """Record that core.db is unusable; status shows the condition."""
-        self._failures += 1
+        self.failures += 1
         if self.condition != error.condition:
             log.error("store_unavailable", condition=error.condition, error=str(error), hint=error.hint)
         self.condition = error.condition
@@ -63,4 +63,4 @@ class StoreGate:
         return self._opened.wait(timeout_s)
 
     def _wait_s(self) -> float:
-        return backoff_s(self._failures, first_s=FIRST_WAIT_S, max_s=MAX_WAIT_S)
+        return backoff_s(self.failures, first_s=FIRST_WAIT_S, max_s=MAX_WAIT_S)

@@ -116,7 +116,8 @@ class SinkWorker:
     def _step(self) -> None:
         """Fetch, deliver and save the cursor once; wait when nothing is due."""
         try:
-            self._load_cursor()
+            if self._saved_cursor < 0 or self._store_opened != self._gate.times_opened:
+                self._load_cursor()
             if self._retry_requested:
                 self._requeue_quarantined()
             self._fetch()
@@ -137,10 +138,8 @@ class SinkWorker:
             self._wait(self._outbox.until_next())
 
     def _load_cursor(self) -> None:
-        """Start from the stored cursor, at first and whenever core.db has been reopened."""
+        """Start from the stored cursor: at first, and whenever core.db has been reopened."""
         opened = self._gate.times_opened
-        if self._saved_cursor >= 0 and self._store_opened == opened:
-            return
         with self._changed:
             self._head = 0  # core.db may be another file with fewer facts
             self._announced = []

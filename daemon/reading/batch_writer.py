@@ -4,6 +4,7 @@ from flowd.daemon.hooks.checkpoints import CheckpointRecorder
 from flowd.daemon.reading.pipeline import Pipeline
 from flowd.daemon.reading.scheduler import ReaderScheduler
 from flowd.daemon.store_gate import StoreGate
+from flowd.model.facts import Compacted
 from flowd.store.journal import Batch, Journal
 
 BATCH_BYTES = 8 << 20
@@ -40,12 +41,14 @@ class BatchWriter:
         """Store the batch in one transaction and return it; return None if there is nothing to store."""
         batch = self.batch
         self._pipeline.finish(batch)
-        self._checkpoints.record_missed(batch)
+        if any(isinstance(fact.body, Compacted) for fact in batch.facts):
+            self._checkpoints.record_missed(batch)
         if not batch:
             return None
         self.batch = Batch()
         self._journal.commit(batch)
-        self._gate.passed()
+        if self._gate.failures:
+            self._gate.passed()
         if self._gate.database.wal_is_large:
             self._scheduler.submit_later(self._gate.database.checkpoint_wal, WAL_CHECKPOINT_DELAY_S)
         return batch

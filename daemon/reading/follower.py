@@ -85,9 +85,11 @@ class Follower:
         if recognised.event:
             self._note_event(recognised, batch)
         source.size, source.mtime_ns = status.st_size, status.st_mtime_ns
-        with self.rebuilding(source.session_id, batch):
+        try:
             return self._read_lines(source, descriptor, batch, max_bytes)
-        return False
+        except StaleMemoryError as error:
+            self.rebuild(source.session_id, error, batch)
+            return False
 
     def _read_lines(self, source: Source, descriptor: int, batch: Batch, max_bytes: int) -> bool:
         until = source.offset + max_bytes

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from flowd.config.logs import log
 from flowd.daemon.projects.resolver import ProjectResolver
 from flowd.daemon.reading.tailer import Chunk
-from flowd.extractors.transcript.protocol import Note, ProjectPlace
+from flowd.extractors.transcript.protocol import Note
 from flowd.extractors.transcript.records import Decoded, decode_lines
 from flowd.extractors.transcript.session import SessionMemory
 from flowd.model.facts import Fact, TranscriptVanished, state_fact
@@ -91,7 +91,9 @@ class Pipeline:
     def state(self, session_id: str, **known: float) -> SessionState:
         """Return the session's current state; *known* overrides fields of it."""
         memory = self._memory(session_id)
-        return memory.state(session_id, self._place(memory), **known)
+        activity = memory.part("activity")
+        place = self._projects.resolve(activity.cwd, activity.first_cwd)
+        return memory.state(session_id, place, **known)
 
     def knows(self, session_id: str) -> bool:
         """Return True if any record of the session has been read."""
@@ -138,10 +140,10 @@ class Pipeline:
             log.error("extractor_failed", path=source.path, line=line, error=repr(error), exc_info=True)
 
         notes = memory.feed_all(decoded.records, decoded.line_numbers, failed)
-        if notes:
-            project = self._place(memory).root
-            batch.facts.extend(_fact(note, source.session_id, project) for note in notes)
         activity = memory.part("activity")
+        if notes:
+            project = self._projects.resolve(activity.cwd, activity.first_cwd).root
+            batch.facts.extend(_fact(note, source.session_id, project) for note in notes)
         activity.touched_at = max(activity.touched_at, source.mtime_ns / 1e9)
         self._changed.add(source.session_id)
 
@@ -153,10 +155,6 @@ class Pipeline:
             self._memories[session_id] = memory
         self._memories.move_to_end(session_id)
         return memory
-
-    def _place(self, memory: SessionMemory) -> ProjectPlace:
-        activity = memory.part("activity")
-        return self._projects.resolve(activity.cwd, activity.first_cwd)
 
 
 def _fact(note: Note, session_id: str, project: str) -> Fact:

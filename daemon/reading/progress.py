@@ -4,7 +4,7 @@ import time
 from typing import NamedTuple
 
 from flowd.daemon.reading.identity import KnownFiles
-from flowd.daemon.reading.recent import RecentSessions
+from flowd.daemon.reading.recent import RecentSession, RecentSessions
 from flowd.daemon.reading.reconcile import Difference
 from flowd.model.facts import StateChanged
 from flowd.model.session import SessionState, latest_activity
@@ -33,9 +33,7 @@ class ReaderStatus:
     def load(self, totals: dict[str, int], states: list[SessionState]) -> None:
         """Start from what core.db holds."""
         self.totals = totals
-        for state in states:
-            self.recent.put(state, 0, latest_activity(state))
-        self.recent.publish()
+        self.recent.update(RecentSession(state, 0, latest_activity(state)) for state in states)
 
     def set_catching_up(self, catching_up: bool) -> None:
         """Record whether a backlog is being read."""
@@ -62,10 +60,11 @@ class ReaderStatus:
             for source in batch.sources.values()
             if not source.is_subagent
         }
-        for fact in batch.facts:
-            if isinstance(fact.body, StateChanged):
-                self.recent.put(fact.body.state, lags.get(fact.session_id, 0), now)
-        self.recent.publish()
+        self.recent.update(
+            RecentSession(fact.body.state, lags.get(fact.session_id, 0), now)
+            for fact in batch.facts
+            if isinstance(fact.body, StateChanged)
+        )
         self.progress = self.progress._replace(last_commit_at=now)
         if len(known.by_path) > self.progress.transcripts:
             self._recount(known)

@@ -74,7 +74,8 @@ class ReaderQueue:
     def take(self) -> Work:
         """Wait for work; return all tasks and urgent paths, else one backlog path; nothing when closed."""
         with self._ready:
-            self._ready.wait_for(lambda: self.closed.is_set() or not self.is_empty)
+            while not (self._tasks or self._urgent or self._backlog or self.closed.is_set()):
+                self._ready.wait()
             if self.closed.is_set():
                 return Work([], [])
             if not (self._tasks or self._urgent):

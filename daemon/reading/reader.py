@@ -117,7 +117,8 @@ class Reader:
         """Wait for work, do it, and commit unless more of the backlog fits into the batch."""
         work = self._queue.take()
         started_s = time.thread_time()
-        self._scheduler.start_rest(work.urgent)
+        if work.urgent:
+            self._scheduler.start_rest(work.urgent)
         for task in work.tasks:
             task()
         for path in work.urgent:

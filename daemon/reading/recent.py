@@ -1,6 +1,7 @@
 """The most recent sessions, updated by the reader and read by the control thread."""
 
 import time
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import msgspec
@@ -37,12 +38,9 @@ class RecentSessions:
         self._shown: tuple[RecentSession, ...] = ()
         self._rendered = RenderedLines((), 0.0, 0.0, msgspec.Raw(b"[]"))
 
-    def put(self, state: SessionState, lag_bytes: int, progress_at: float) -> None:
-        """Set the newest state of a session."""
-        self._entries[state.session_id] = RecentSession(state, lag_bytes, progress_at)
-
-    def publish(self) -> None:
-        """Make what was put visible; drop all but the latest sessions."""
+    def update(self, sessions: Iterable[RecentSession]) -> None:
+        """Replace *sessions* in the table and publish it; drop all but the latest sessions."""
+        self._entries.update((session.state.session_id, session) for session in sessions)
         if len(self._entries) > 2 * SESSIONS_SHOWN:
             latest = sorted(self._entries.items(), key=_latest_first)[:SESSIONS_SHOWN]
             self._entries = dict(latest)
