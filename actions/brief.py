@@ -228,13 +228,16 @@ def _others(
     return tuple(lines[:OTHERS_SHOWN])
 
 
-def session_start_output(raw: Mapping[str, Any]) -> str:
-    """Return what a SessionStart hook prints when no daemon is there to say it."""
-    hook = hook_input(raw)
-    settings = load_settings(resolve_paths().config_file).settings
-    database = open_store()
-    asked = request_from_hook(hook, settings)
-    injection = compose(database, asked)
-    if injection.text and not record_injection(database, asked, injection):
+def answer_session_start(database: Database, hook: HookInput, settings: Settings) -> str:
+    """Return what a SessionStart hook prints and record it; nothing if the same start was just answered."""
+    request = request_from_hook(hook, settings)
+    injection = compose(database, request)
+    if injection.text and not record_injection(database, request, injection):
         return ""
     return hook_output(injection)
+
+
+def session_start_output(raw: Mapping[str, Any]) -> str:
+    """Return what a SessionStart hook prints when no daemon is there to say it."""
+    settings = load_settings(resolve_paths().config_file).settings
+    return answer_session_start(open_store(), hook_input(raw), settings)

@@ -1,4 +1,4 @@
-"""A program the daemon keeps running: its own process group, a deadline, and always reaped."""
+"""A child process of the daemon: own process group, stop deadline, always reaped."""
 
 import os
 import signal
@@ -9,19 +9,19 @@ from contextlib import suppress
 from pathlib import Path
 
 from flowd.config.logs import log
-from flowd.daemon import child as lifeline
 from flowd.system.errors import FlowdError
 from flowd.system.processes import NEUTRAL_DIRECTORY, scrubbed_environment
 
 STOP_DEADLINE_S = 2.0
+LIFELINE_VARIABLE = "FLOWD_LIFELINE"
 
 
 class ChildEndedError(FlowdError):
-    """A child that should run on has ended."""
+    """A child process ended although it should keep running."""
 
 
 class Child:
-    """Runs one command until closed; its end is this part's death, so that the supervisor restarts it."""
+    """Runs one command until closed; if it ends by itself, ``run`` raises and the supervisor restarts it."""
 
     def __init__(self, command: Sequence[str], output: Path) -> None:
         self._command = list(command)
@@ -33,11 +33,11 @@ class Child:
 
     @property
     def is_running(self) -> bool:
-        """Whether the process is there."""
+        """Whether the process is running."""
         return self._process is not None and self._process.poll() is None
 
     def run(self) -> None:
-        """Start the command and wait for its end."""
+        """Start the command and wait until it ends."""
         with self._guard:
             if self._closing:
                 return
@@ -49,7 +49,7 @@ class Child:
             raise ChildEndedError(f"{self._command[-1]} ended with code {code}", hint=f"see {self._output}")
 
     def close(self) -> None:
-        """End the whole group: asked first, forced after the deadline."""
+        """Stop the process group: SIGTERM first, SIGKILL after the deadline."""
         with self._guard:
             self._closing = True
             process = self._process
@@ -73,7 +73,7 @@ class Child:
                     stderr=output,
                     start_new_session=True,
                     pass_fds=[theirs],
-                    env=scrubbed_environment() | {lifeline.VARIABLE: str(theirs)},
+                    env=scrubbed_environment() | {LIFELINE_VARIABLE: str(theirs)},
                 )
         finally:
             os.close(theirs)
@@ -86,17 +86,14 @@ class Child:
             os.killpg(self._process.pid, signal.SIGKILL)
 
 
-VARIABLE = "FLOWD_LIFELINE"
-
-
 def follow_parent() -> None:
-    """End this process (SIGTERM) when the daemon that started it is gone; do nothing without one."""
-    descriptor = os.environ.pop(VARIABLE, "")
+    """Send this process SIGTERM when the daemon that started it ends; do nothing if no daemon did."""
+    descriptor = os.environ.pop(LIFELINE_VARIABLE, "")
     if descriptor.isdigit():
-        threading.Thread(target=_wait, args=(int(descriptor),), name="lifeline", daemon=True).start()
+        threading.Thread(target=_await_parent, args=(int(descriptor),), name="lifeline", daemon=True).start()
 
 
-def _wait(descriptor: int) -> None:
+def _await_parent(descriptor: int) -> None:
     try:
         os.read(descriptor, 1)
     except OSError:

@@ -1,12 +1,12 @@
-"""Leaving the terminal, through python-daemon. Nothing else imports it."""
+"""Detach from the terminal with python-daemon. Nothing else imports it."""
 
 from pathlib import Path
 
 
 def detach(crash_file: Path) -> None:
-    """Become a background process; what a crash prints ends up in *crash_file*.
+    """Become a background process; the output of a crash goes to *crash_file*.
 
-    Must come before any thread, socket or database is opened. Under systemd and launchd never call it.
+    Call it before any thread, socket or database is opened, and never under systemd or launchd.
     """
     from daemon import DaemonContext
 

@@ -1,4 +1,4 @@
-"""One daemon per user: a kernel lock on a file says who runs, not the file's contents."""
+"""One daemon per user: a kernel lock on a file decides who runs, not the file's contents."""
 
 import fcntl
 import os
@@ -11,9 +11,9 @@ from flowd.actions.daemon_client import Holder, read_holder
 from flowd.config.paths import make_private_dir
 from flowd.system.errors import FlowdError
 
-# Whoever asks "who runs?" holds a shared lock for an instant; that instant must not refuse a start.
+# A probe ("is it running?") holds a shared lock for an instant, which must not refuse a start.
 PROBE_S = 0.2
-LOOK_S = 0.01
+RETRY_S = 0.01
 
 
 class AlreadyRunningError(FlowdError):
@@ -21,40 +21,40 @@ class AlreadyRunningError(FlowdError):
 
 
 class InstanceLock:
-    """Held from before anything is touched until the very end."""
+    """Held from before the daemon touches anything until it exits."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._descriptor = -1
 
     def acquire(self) -> None:
-        """Take the lock, or raise AlreadyRunningError naming the pid of who has it."""
+        """Take the lock; raise AlreadyRunningError with the holder's pid if another process has it."""
         make_private_dir(self._path.parent)
         descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-        if not _take(descriptor):
+        if not _try_lock(descriptor):
             os.close(descriptor)
             holder = read_holder(self._path)
             who = f"pid {holder.pid}" if holder else "another process"
             raise AlreadyRunningError(
                 f"flowd is already running ({who})",
-                hint="`flowd status` asks it; `flowd restart` replaces it",
+                hint="run `flowd status` to see it, or `flowd restart` to replace it",
             )
         self._descriptor = descriptor
 
     def describe(self, holder: Holder) -> None:
-        """Write who holds the lock into it."""
+        """Write the holder into the lock file."""
         os.ftruncate(self._descriptor, 0)
         os.pwrite(self._descriptor, msgspec.json.encode(holder), 0)
 
     def release(self) -> None:
-        """Empty the file and give the lock back; the file stays, since deleting it would race."""
+        """Empty the file and release the lock; deleting the file would race with a start."""
         if self._descriptor >= 0:
             os.ftruncate(self._descriptor, 0)
             os.close(self._descriptor)
             self._descriptor = -1
 
 
-def _take(descriptor: int) -> bool:
+def _try_lock(descriptor: int) -> bool:
     deadline = time.monotonic() + PROBE_S
     while True:
         try:
@@ -62,6 +62,6 @@ def _take(descriptor: int) -> bool:
         except BlockingIOError:
             if time.monotonic() >= deadline:
                 return False
-            time.sleep(LOOK_S)
+            time.sleep(RETRY_S)
         else:
             return True

@@ -1,4 +1,4 @@
-"""Talking to systemd: ready, still alive, stopping. Silent where no manager listens."""
+"""Notify systemd: ready, alive, stopping. Does nothing without a service manager."""
 
 import os
 import socket
@@ -15,11 +15,11 @@ def notify(message: str) -> None:
         try:
             connection.sendto(message.encode(), address)
         except OSError:
-            return  # a manager that went away is no reason to stop
+            return  # the manager is gone: not a reason to stop
 
 
 def watchdog_interval_s() -> float | None:
-    """Return how often the manager wants to hear from this process, None if it does not."""
+    """Return how often the manager expects a watchdog message, None if it expects none."""
     wanted_by = os.environ.get("WATCHDOG_PID")
     if wanted_by and wanted_by != str(os.getpid()):
         return None

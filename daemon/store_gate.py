@@ -1,12 +1,11 @@
-"""The one way to core.db for all parts: closed while the file cannot serve, tried again by itself."""
+"""Access to core.db for all threads: closed while the file is unusable, reopened by the reader."""
 
-import random
 import threading
 
 from flowd.config.logs import log
-from flowd.daemon.reading.queue import ReaderQueue
 from flowd.store.database import Database
 from flowd.store.schema import ensure_current, note_recovery
+from flowd.system.backoff import backoff_s
 from flowd.system.errors import StoreError
 
 FIRST_WAIT_S = 0.5
@@ -14,13 +13,13 @@ MAX_WAIT_S = 60.0
 
 
 class StoreGate:
-    """Opens core.db, migrating it if need be; parts that only use it wait until it is open."""
+    """Opens core.db and migrates it if needed; the threads that only use it wait until it is open."""
 
     def __init__(self, database: Database) -> None:
         self.database = database
         self.condition = ""
         self.times_opened = 0
-        self._failures = 0
+        self.failures = 0
         self._opened = threading.Event()
 
     @property
@@ -28,14 +27,14 @@ class StoreGate:
         """Whether core.db has been opened since the start."""
         return self._opened.is_set()
 
-    def open(self, hints: ReaderQueue) -> bool:
-        """Try until core.db serves; False when the hints were closed before that."""
-        while not hints.closed:
-            if self._failures and hints.wait_closed(self._wait_s()):
+    def open(self, stop: threading.Event) -> bool:
+        """Open core.db, retrying with back-off; return False when *stop* was set before it opened."""
+        while not stop.is_set():
+            if self.failures and stop.wait(self._wait_s()):
                 return False
             try:
                 ensure_current(self.database)
-                if self._failures:
+                if self.failures:
                     note_recovery(self.database)
             except StoreError as error:
                 self.failed(error)
@@ -47,22 +46,21 @@ class StoreGate:
         return False
 
     def passed(self) -> None:
-        """Say that a write went through: the next failure starts with a short wait again."""
-        self._failures = 0
+        """Record a successful write: the next failure starts again with a short wait."""
+        self.failures = 0
         self.condition = ""
 
     def failed(self, error: StoreError) -> None:
-        """Close the gate for now; status names the condition."""
-        self._failures += 1
+        """Record that core.db is unusable; status shows the condition."""
+        self.failures += 1
         if self.condition != error.condition:
             log.error("store_unavailable", condition=error.condition, error=str(error), hint=error.hint)
         self.condition = error.condition
         self.database.drop_connection()
 
     def wait_open(self, timeout_s: float) -> bool:
-        """Wait until core.db has been opened once."""
+        """Wait until core.db has been opened once; return False after *timeout_s*."""
         return self._opened.wait(timeout_s)
 
     def _wait_s(self) -> float:
-        doubled = FIRST_WAIT_S * float(1 << min(self._failures - 1, 10))
-        return min(MAX_WAIT_S, doubled) * random.uniform(0.8, 1.2)  # noqa: S311 jitter, not a secret
+        return backoff_s(self.failures, first_s=FIRST_WAIT_S, max_s=MAX_WAIT_S)

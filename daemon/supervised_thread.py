@@ -1,4 +1,4 @@
-"""The parts of a running daemon: threads that are restarted when they die, and given up when they must be."""
+"""The daemon's threads: restarted after a crash, given up after several crashes in a minute."""
 
 import threading
 import time
@@ -10,76 +10,79 @@ import msgspec
 
 from flowd.config.logs import log
 from flowd.daemon.control.status import ThreadLine
+from flowd.system.backoff import backoff_s
 
 MAX_CRASHES = 3
-DEATHS_WITHIN_S = 60.0
-FIRST_RESTART_S = 0.2
+CRASH_WINDOW_S = 60.0
+FIRST_RESTART_S = 0.4
+MAX_RESTART_S = 12.8
 
 
 class Runnable(Protocol):
-    """Something whose ``run`` lasts until it is told to stop."""
+    """Something whose ``run`` lasts until it is closed."""
 
     def run(self) -> None:
-        """Work until stopped."""
+        """Work until closed."""
         ...
 
 
 class SupervisedThread:
-    """One thread with a name. It dies alone: the supervisor hears of it and starts it again."""
+    """One named thread. A crash ends only this thread: the supervisor is notified and restarts it."""
 
-    def __init__(self, name: str, make: Callable[[], Runnable], on_death: Callable[[str], None]) -> None:
+    def __init__(self, name: str, make: Callable[[], Runnable], on_crash: Callable[[str], None]) -> None:
         self.name = name
         self._make = make
-        self._on_death = on_death
-        self._deaths: deque[float] = deque(maxlen=MAX_CRASHES)
+        self._on_crash = on_crash
+        self._crashes: deque[float] = deque(maxlen=MAX_CRASHES)
         self._thread: threading.Thread | None = None
         self.status = ThreadLine(name=name, state="restarting", deaths=0, last_error="")
         self.restart_at: float | None = None
 
     def start(self) -> None:
-        """Start the thread, with a fresh object."""
+        """Start the thread with what ``make`` returns; raise what it raises if this is the first start."""
         self.restart_at = None
         try:
             runnable = self._make()
         except Exception as error:
             if self._thread is None:
-                raise  # the very first start: whoever starts flowd should see why
-            self._died(error)
+                raise  # whoever starts flowd should see why
+            self._crashed(error)
             return
         self._thread = threading.Thread(
-            target=self._live, args=(runnable,), name=f"flowd-{self.name}", daemon=True
+            target=self._run, args=(runnable,), name=f"flowd-{self.name}", daemon=True
         )
-        self._tell(state="running")
+        self._publish(state="running")
         self._thread.start()
 
     def join(self, timeout_s: float) -> bool:
-        """Wait for the thread to end; say whether it did."""
+        """Wait for the thread to end; return True if it did."""
         if self._thread is None:
             return True
         self._thread.join(timeout_s)
         return not self._thread.is_alive()
 
-    def _live(self, runnable: Runnable) -> None:
+    def _run(self, runnable: Runnable) -> None:
         try:
             runnable.run()
-            self._tell(state="restarting")
-        except Exception as error:  # noqa: BLE001 the top of a thread: told to the supervisor, never lost
-            self._died(error)
+            self._publish(state="restarting")
+        except Exception as error:  # noqa: BLE001 the top of a thread: reported to the supervisor
+            self._crashed(error)
 
-    def _died(self, error: Exception) -> None:
+    def _crashed(self, error: Exception) -> None:
         now = time.monotonic()
-        self._deaths.append(now)
-        words = f"{type(error).__name__}: {error}"
-        too_often = len(self._deaths) == MAX_CRASHES and now - self._deaths[0] < DEATHS_WITHIN_S
+        self._crashes.append(now)
+        message = f"{type(error).__name__}: {error}"
+        too_often = len(self._crashes) == MAX_CRASHES and now - self._crashes[0] < CRASH_WINDOW_S
         state = "failed" if too_often else "restarting"
-        self._tell(state=state, deaths=self.status.deaths + 1, last_error=words)
+        self._publish(state=state, deaths=self.status.deaths + 1, last_error=message)
         if too_often:
-            log.error("part_failed", part=self.name, error=words, exc_info=True)
+            log.error("thread_failed", thread=self.name, error=message, exc_info=True)
         else:
-            self.restart_at = now + FIRST_RESTART_S * float(1 << min(len(self._deaths), 6))
-            log.error("part_died", part=self.name, error=words, exc_info=True)
-        self._on_death(self.name)
+            delay_s = backoff_s(len(self._crashes), first_s=FIRST_RESTART_S, max_s=MAX_RESTART_S)
+            self.restart_at = now + delay_s
+            log.error("thread_crashed", thread=self.name, error=message, exc_info=True)
+        self._on_crash(self.name)
 
-    def _tell(self, **changed: object) -> None:
-        """Replace what status tells, as a whole."""
+    def _publish(self, **changed: object) -> None:
+        """Replace the status line as a whole: other threads read it without a lock."""
         self.status = msgspec.structs.replace(self.status, **changed)

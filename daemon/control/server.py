@@ -1,4 +1,4 @@
-"""The control socket: JSON lines in, JSON lines out, for this user only."""
+"""The control socket: JSON lines in and out, for this user only."""
 
 import os
 import queue
@@ -27,10 +27,10 @@ DeferredHandler = Callable[[Mapping[str, Any], Answer], None]
 
 
 class ControlServer:
-    """Answers requests one after the other; every answer comes from what is at hand.
+    """Answers requests one after the other.
 
-    A deferred request is handed to its owner with a way to answer; the bytes it answers with are sent
-    as they are, and the connection is closed after them.
+    A deferred handler gets a callback instead of returning an answer. The bytes it passes are sent as they
+    are, and the connection is closed after them.
     """
 
     def __init__(
@@ -72,22 +72,22 @@ class ControlServer:
     def _accept(self, listener: socket.socket) -> None:
         try:
             connection, _ = listener.accept()
-        except OSError:  # the client gave up, or descriptors ran out: the next one may have more luck
+        except OSError:  # the client gave up, or descriptors ran out
             return
         if peer_uid(connection) not in (os.getuid(), 0):
-            log.warning("control_refused", reason="another user")
+            log.warning("control_refused", reason="peer is another user")
             connection.close()
             return
         connection.setblocking(False)
         self._buffers[connection] = bytearray()
-        # Most clients have asked by now. Each call here may wait for the interpreter, which may be busy.
+        # Most clients have sent their request by now: reading it here saves a round through the selector.
         self._read(connection)
         if connection in self._buffers:
             self._selector.register(connection, selectors.EVENT_READ, self._read)
 
     def _read(self, connection: socket.socket) -> None:
         buffer = self._buffers.get(connection)
-        if buffer is None:  # answered and dropped in this very round, while its client hung up
+        if buffer is None:  # dropped earlier in this round
             return
         try:
             received = connection.recv(1 << 16)
@@ -106,7 +106,7 @@ class ControlServer:
             self._drop(connection)
 
     def _answer(self, line: bytes, connection: socket.socket) -> bytes:
-        """Return the answer to *line*, nothing when its owner will give it later."""
+        """Return the answer to *line*, empty if the request is deferred."""
         try:
             request = msgspec.json.decode(line, type=dict[str, Any])
             if request.get("verb") in self._deferred:
@@ -115,12 +115,13 @@ class ControlServer:
             handler = self._handlers.get(str(request.get("verb")))
             if handler is None:
                 raise FlowdError(
-                    f"unknown request {request.get('verb')!r}", hint="are CLI and daemon of one version?"
+                    f"unknown request {request.get('verb')!r}",
+                    hint="run `flowd restart`: its version is another",
                 )
             return msgspec.json.encode({"ok": True, "result": handler(request)})
         except (FlowdError, msgspec.DecodeError) as error:
             return _refusal(str(error), getattr(error, "hint", ""))
-        except Exception as error:  # noqa: BLE001 one bad request must not end the part
+        except Exception as error:  # noqa: BLE001 one bad request must not end the thread
             log.exception("control_request_failed", error=str(error))
             return _refusal(f"{type(error).__name__}: {error}", "see `flowd logs`")
 
@@ -138,7 +139,7 @@ class ControlServer:
                 self._drop(connection)
 
     def _drop(self, connection: socket.socket) -> None:
-        with suppress(KeyError):  # not registered yet: its first request was its last
+        with suppress(KeyError):  # not registered yet
             self._selector.unregister(connection)
         del self._buffers[connection]
         connection.close()
@@ -154,7 +155,7 @@ class ControlServer:
 
 
 def _send(connection: socket.socket, answer: bytes) -> None:
-    """Send all of *answer*; who does not read it must not hold up the others for long."""
+    """Send all of *answer* within a deadline: a client that does not read must not block the others."""
     with suppress(BlockingIOError):
         answer = answer[connection.send(answer) :]
     if answer:
@@ -164,7 +165,7 @@ def _send(connection: socket.socket, answer: bytes) -> None:
 
 
 def peer_uid(connection: socket.socket) -> int:
-    """Return the user id of whoever is at the other end."""
+    """Return the user id of the process at the other end."""
     if sys.platform == "linux":
         raw = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
         return int(struct.unpack("3i", raw)[1])
@@ -174,7 +175,7 @@ def peer_uid(connection: socket.socket) -> int:
 
 
 def _listen(path: Path) -> socket.socket:
-    """Bind the socket at *path*; whoever calls holds the instance lock, so a socket there is a leftover."""
+    """Bind the socket at *path*. The caller holds the instance lock, so an existing socket is stale."""
     make_private_dir(path.parent)
     _refuse_foreign_directory(path.parent)
     with suppress(FileNotFoundError):
@@ -194,7 +195,7 @@ def _refuse_foreign_directory(directory: Path) -> None:
     if status.st_uid != os.getuid() or status.st_mode & 0o022:
         raise FlowdError(
             f"{directory} is not private to this user",
-            hint="set FLOWD_RUNTIME_DIR to a directory of your own",
+            hint="set FLOWD_RUNTIME_DIR to a directory that only you can write to",
         )
 
 

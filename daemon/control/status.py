@@ -1,4 +1,4 @@
-"""What ``flowd status`` tells: frozen values, documented by docs/status.schema.json."""
+"""The values of ``flowd status``, documented by docs/status.schema.json."""
 
 import os
 import resource
@@ -13,7 +13,7 @@ SCHEMA_VERSION = 1
 
 
 class SessionLine(msgspec.Struct, frozen=True, kw_only=True):
-    """One session: where it is, how it is, how far flowd is behind it."""
+    """One session: project, phase, and how far flowd is behind its transcript."""
 
     session_id: str
     project: str
@@ -26,7 +26,7 @@ class SessionLine(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SinkLine(msgspec.Struct, frozen=True, kw_only=True):
-    """One sink: what it has taken, what waits, what went wrong."""
+    """One sink: deliveries, queue and failures."""
 
     name: str
     cursor: int
@@ -50,7 +50,7 @@ class ThreadLine(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RecordCounts(msgspec.Struct, frozen=True, kw_only=True):
-    """The ledger: records captured from transcripts, facts stored, deliveries made."""
+    """Totals: records read from transcripts, facts stored, deliveries made."""
 
     captured: int
     stored: int
@@ -62,7 +62,7 @@ class RecordCounts(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class WatchStatus(msgspec.Struct, frozen=True, kw_only=True):
-    """Directories asked to be watched and really watched; the rest is polled."""
+    """Directories to watch, watched, and polled instead."""
 
     asked: int
     held: int
@@ -70,7 +70,7 @@ class WatchStatus(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ProcessStatus(msgspec.Struct, frozen=True, kw_only=True):
-    """What the daemon costs."""
+    """Resources of the daemon's process."""
 
     rss_bytes: int
     open_files: int
@@ -80,7 +80,7 @@ class ProcessStatus(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class StoreStatus(msgspec.Struct, frozen=True, kw_only=True):
-    """The state of core.db; ``condition`` is empty while it serves."""
+    """The state of core.db; ``condition`` is empty while it is usable."""
 
     path: str
     size_bytes: int
@@ -88,7 +88,7 @@ class StoreStatus(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Status(msgspec.Struct, frozen=True, kw_only=True):
-    """The whole answer."""
+    """The whole answer to ``status``."""
 
     schema_version: int
     running: bool
@@ -118,7 +118,7 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def measure_process(children: int, threads: int) -> ProcessStatus:
-    """Return what this process costs right now."""
+    """Return the resources that this process uses now."""
     usage = resource.getrusage(resource.RUSAGE_SELF)
     return ProcessStatus(
         rss_bytes=_rss_bytes(usage.ru_maxrss),
@@ -133,7 +133,7 @@ def _rss_bytes(highest_kb: int) -> int:
     try:
         with open("/proc/self/statm", encoding="ascii") as file:
             return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-    except OSError:  # macOS has no such file: the peak, in bytes there, is what it offers
+    except OSError:  # macOS has no such file; it reports the peak, in bytes
         return highest_kb if sys.platform == "darwin" else highest_kb * 1024
 
 

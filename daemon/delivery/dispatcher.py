@@ -1,31 +1,27 @@
-"""Tells the sinks what was stored: those that somebody watches at once, the others together."""
+"""Announce new facts to the sink workers."""
 
 from collections.abc import Sequence
 
 from flowd.daemon.delivery.sink_worker import SinkWorker
-from flowd.daemon.reading.queue import ReaderQueue
+from flowd.daemon.timer import Timer
 from flowd.model.facts import Fact
 
-# Ten threads that wake for every line would keep the one that somebody waits for from its work.
+# Ten threads that wake for every line would compete with the one that somebody waits for.
 PATIENCE_S = 0.1
 
 
 class Dispatcher:
-    """Knows the worker of each sink."""
+    """Knows the worker of each sink. Low-latency workers are woken at once, the others together later."""
 
-    def __init__(self, hints: ReaderQueue) -> None:
-        self._hints = hints
+    def __init__(self, timer: Timer) -> None:
+        self._timer = timer
         self.workers: dict[str, SinkWorker] = {}
 
-    def tell(self, newest: int, facts: Sequence[Fact] = ()) -> None:
-        """Say that the journal now reaches to *newest*; *facts* are what it got, as far as at hand."""
-        workers = tuple(self.workers.values())  # the main thread may just be adding one
-        for worker in workers:
-            worker.note(newest, facts)
-        self._hints.put_task_later(self._wake_others, PATIENCE_S)
-        for worker in workers:
-            if worker.low_latency:
-                worker.wake()
+    def announce(self, newest: int, facts: Sequence[Fact] = ()) -> None:
+        """Announce that the journal reaches *newest*; *facts* are what was just stored, if at hand."""
+        for worker in tuple(self.workers.values()):  # the main thread may be adding one
+            worker.announce(newest, facts)
+        self._timer.call_later(PATIENCE_S, self, self._wake_others)
 
     def _wake_others(self) -> None:
         for worker in tuple(self.workers.values()):

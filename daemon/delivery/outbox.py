@@ -1,14 +1,14 @@
-"""The facts that wait for one sink: the newest per key, not before its time."""
+"""The facts that one sink has not delivered yet: the newest of each key, with its due time."""
 
-import random
 import time
 
 import msgspec
 
 from flowd.model.facts import Fact
+from flowd.system.backoff import backoff_s
 
 KEYS_REMEMBERED = 500
-MANY = 200
+MANY_DELIVERIES = 200
 
 
 class PendingFact(msgspec.Struct):
@@ -21,97 +21,96 @@ class PendingFact(msgspec.Struct):
 
 
 class Outbox:
-    """Holds back what comes too soon after the last delivery of its key, or after a failure."""
+    """Holds back a fact that comes too soon after the last delivery of its key, or after a failure."""
 
     def __init__(self) -> None:
-        self._waiting: dict[str, PendingFact] = {}
+        self._pending: dict[str, PendingFact] = {}
         self._delivered_at: dict[str, float] = {}
-        self._longest_rest_s = 0.0
-        self._since_rest = 0
+        self._max_debounce_s = 0.0
+        self._deliveries = 0
 
     def __len__(self) -> int:
-        return len(self._waiting)
+        return len(self._pending)
 
     @property
     def retrying(self) -> int:
-        """How many have failed at least once."""
-        return sum(waiting.tries > 0 for waiting in self._waiting.values())
+        """Number of facts that have failed at least once."""
+        return sum(pending.tries > 0 for pending in self._pending.values())
 
     @property
     def untried(self) -> bool:
-        """Whether something waits that was never tried."""
-        return any(not waiting.tries for waiting in self._waiting.values())
+        """Whether a fact is pending that was never tried."""
+        return any(not pending.tries for pending in self._pending.values())
 
     def put(self, key: str, fact: Fact, debounce_s: float) -> None:
-        """Have *fact* delivered for *key*, in the place of an older one that still waits."""
-        waiting = self._waiting.get(key)
-        if waiting is not None:
-            waiting.fact = fact
+        """Queue *fact* for delivery, replacing an older pending fact of *key*."""
+        pending = self._pending.get(key)
+        if pending is not None:
+            pending.fact = fact
             return
-        self._longest_rest_s = max(self._longest_rest_s, debounce_s)
+        self._max_debounce_s = max(self._max_debounce_s, debounce_s)
         earliest = self._delivered_at.get(key, -debounce_s) + debounce_s
-        self._waiting[key] = PendingFact(fact, fact.seq, earliest)
+        self._pending[key] = PendingFact(fact, fact.seq, earliest)
 
     def put_back(self, key: str, fact: Fact, seq: int) -> None:
-        """Have a fact that was put aside tried again; it holds the cursor at *seq* only."""
-        self._waiting.setdefault(key, PendingFact(fact, seq, 0.0))
+        """Queue a quarantined fact again; it holds the cursor back to *seq* only."""
+        self._pending.setdefault(key, PendingFact(fact, seq, 0.0))
 
-    def hurry(self) -> None:
-        """Make everything due now."""
-        for waiting in self._waiting.values():
-            waiting.not_before = 0.0
+    def make_due(self) -> None:
+        """Make every pending fact due now."""
+        for pending in self._pending.values():
+            pending.not_before = 0.0
 
     def due(self, *, closing: bool) -> list[tuple[str, Fact]]:
-        """Return what may be delivered now; when *closing*, also what was only held back."""
+        """Return the facts that are due; when *closing*, also those that were only debounced."""
         now = time.monotonic()
         return [
-            (key, waiting.fact)
-            for key, waiting in self._waiting.items()
-            if waiting.not_before <= now or (closing and not waiting.tries)
+            (key, pending.fact)
+            for key, pending in self._pending.items()
+            if pending.not_before <= now or (closing and not pending.tries)
         ]
 
     def until_next(self) -> float | None:
-        """Return how long until something is due, None if nothing waits."""
-        if not self._waiting:
+        """Return the seconds until a fact is due, None if none is pending."""
+        if not self._pending:
             return None
-        return max(0.0, min(waiting.not_before for waiting in self._waiting.values()) - time.monotonic())
+        return max(0.0, min(pending.not_before for pending in self._pending.values()) - time.monotonic())
 
     def oldest_seq(self) -> int | None:
-        """Return the first sequence number that is not delivered yet."""
-        return min((waiting.first_seq for waiting in self._waiting.values()), default=None)
+        """Return the first sequence number that is not delivered yet, None if none is pending."""
+        return min((pending.first_seq for pending in self._pending.values()), default=None)
 
     def delivered(self, key: str) -> None:
-        """Take *key* out: its fact has arrived."""
-        del self._waiting[key]
+        """Remove *key*: its fact has been delivered."""
+        del self._pending[key]
         self._delivered_at.pop(key, None)
         self._delivered_at[key] = time.monotonic()
-        self._since_rest += 1
+        self._deliveries += 1
         if len(self._delivered_at) > KEYS_REMEMBERED:
             del self._delivered_at[next(iter(self._delivered_at))]
 
     def release_memory(self) -> bool:
-        """Forget deliveries so long ago that they hold nothing back; say if there have been many lately."""
-        before = time.monotonic() - self._longest_rest_s
+        """Forget deliveries that no longer debounce anything; return True after many deliveries."""
+        before = time.monotonic() - self._max_debounce_s
         while self._delivered_at and next(iter(self._delivered_at.values())) < before:
             del self._delivered_at[next(iter(self._delivered_at))]
-        if self._waiting or self._since_rest < MANY:
+        if self._pending or self._deliveries < MANY_DELIVERIES:
             return False
-        self._since_rest = 0
+        self._deliveries = 0
         return True
 
-    def failed(self, key: str, first_s: float, most_s: float) -> tuple[int, float]:
-        """Postpone *key* with doubling, jittered waits; return how often it failed, and the wait."""
-        waiting = self._waiting[key]
-        waiting.tries += 1
-        wait_s = min(most_s, first_s * float(1 << min(waiting.tries - 1, 20)))
-        wait_s *= random.uniform(0.8, 1.2)  # noqa: S311 jitter, not a secret
-        waiting.not_before = time.monotonic() + wait_s
-        return waiting.tries, wait_s
+    def failed(self, key: str, first_s: float, max_s: float) -> tuple[int, float]:
+        """Postpone *key* with doubling, jittered delays; return the number of tries and the delay."""
+        pending = self._pending[key]
+        pending.tries += 1
+        delay_s = backoff_s(pending.tries, first_s=first_s, max_s=max_s)
+        pending.not_before = time.monotonic() + delay_s
+        return pending.tries, delay_s
 
     def fact(self, key: str) -> Fact:
-        """Return the fact that waits for *key*."""
-        return self._waiting[key].fact
+        """Return the pending fact of *key*."""
+        return self._pending[key].fact
 
     def remove(self, key: str) -> None:
-        """Take *key* out undelivered: it is kept elsewhere."""
-        del self._waiting[key]
+        """Remove *key* without delivery: its fact is in quarantine."""
+        del self._pending[key]

@@ -1,34 +1,42 @@
-"""Hooks that found no daemon leave their input here; it is taken in later, and only then removed."""
+"""The spool: inputs of hooks that found no daemon, processed at the next start and then removed."""
 
-from collections.abc import Callable
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import msgspec
 
 from flowd.config.logs import log
+from flowd.daemon.hooks.event import HookEvent
 from flowd.model.hook_input import HookInput, hook_input
 
 MAX_BYTES = 4 << 20
-MAX_AT_ONCE = 1000
+MAX_EVENTS = 1000
 
 
 class Spool:
-    """A directory of hook inputs, one file each, named by the time they came."""
+    """A directory with one file per hook input, named by the time of the hook."""
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
 
-    def drain(self, take: Callable[[HookInput], None]) -> None:
-        """Give each waiting input to *take*, oldest first; remove it when that has returned."""
+    def events(self) -> Iterator[HookEvent]:
+        """Yield the spooled events, oldest first; each removes its file when it has been stored."""
         try:
-            waiting = sorted(self._directory.glob("*.json"))[:MAX_AT_ONCE]
+            files = sorted(self._directory.glob("*.json"))[:MAX_EVENTS]
         except OSError:
             return
-        for file in waiting:
+        for file in files:
             hook = _read(file)
-            if hook is not None:
-                take(hook)
-            file.unlink(missing_ok=True)
+            if hook is None:
+                file.unlink(missing_ok=True)
+            else:
+                yield HookEvent(hook, partial(_remove, file))
+
+
+def _remove(file: Path, stored: bool) -> None:
+    if stored:
+        file.unlink(missing_ok=True)
 
 
 def _read(file: Path) -> HookInput | None:
@@ -45,6 +53,6 @@ def _read(file: Path) -> HookInput | None:
 
 
 def _time_in(name: str) -> float:
-    """Return when the hook was fired, in seconds; its file's name begins with that, in nanoseconds."""
+    """Return when the hook was fired, in seconds; file names begin with it, in nanoseconds."""
     first = name.partition("-")[0]
     return int(first) / 1e9 if first.isdecimal() else 0.0

@@ -1,9 +1,8 @@
-"""Conductors of the projects people work in: a track that was created, an epic that its plan closes."""
+"""Watch the conductors of live projects: new tracks, and epics that a plan closes."""
 
-# ruff: noqa: PTH113 - os.path answers False where Path raises
+# ruff: noqa: PTH113 - os.path returns False where Path raises
 
 import os
-import time
 from typing import NamedTuple
 
 from flowd.daemon.reading.watcher import Watcher
@@ -20,11 +19,10 @@ from flowd.handoff.track.tracks import (
 from flowd.model.facts import Trigger
 
 MAX_FOLLOWED = 200
-LOOK_AGAIN_S = 10.0
 
 
 class TrackEvent(NamedTuple):
-    """Something of the conductor's that happened without a command saying so."""
+    """A track was created or an epic closed, without a command that reported it."""
 
     root: str
     trigger: Trigger
@@ -33,59 +31,53 @@ class TrackEvent(NamedTuple):
 
 
 class Conductors:
-    """Knows each followed project's tracks, and which phases of their plans are closed."""
+    """Knows the tracks of each followed project, and which phases of their plans are closed."""
 
     def __init__(self, watcher: Watcher) -> None:
         self._watcher = watcher
         self._closed: dict[str, dict[str, frozenset[str]]] = {}
-        self._looked_at: dict[str, float] = {}
 
     @property
-    def places(self) -> list[str]:
-        """What to look at when events may have been missed."""
+    def paths(self) -> list[str]:
+        """The paths to process again when events may have been missed."""
         return [tracks_directory(root) for root in self._closed]
 
     def use_watcher(self, watcher: Watcher) -> None:
-        """Go on with a new watcher."""
+        """Replace the watcher."""
         self._watcher = watcher
         for root in self._closed:
             self._watch(root)
 
     def follow(self, root: str) -> None:
-        """Take on the project at *root* if it has a conductor; what is there already is no news."""
-        now = time.monotonic()
-        if root in self._closed or self._looked_at.get(root, 0.0) > now or len(self._closed) >= MAX_FOLLOWED:
+        """Watch the project at *root* if it has a conductor; existing tracks are not reported."""
+        if root in self._closed or len(self._closed) >= MAX_FOLLOWED or not has_conductor(root):
             return
-        if len(self._looked_at) > MAX_FOLLOWED:
-            self._looked_at.clear()
-        self._looked_at[root] = now + LOOK_AGAIN_S
-        if has_conductor(root):
-            self._closed[root] = {track.name: track.plan().closed for track in _created(root)}
-            self._watch(root)
+        self._closed[root] = {track.name: track.plan().closed for track in _created(root)}
+        self._watch(root)
 
     def owns(self, path: str) -> bool:
-        """Say whether *path* lies in the conductor of a followed project."""
+        """Return True if *path* is in the conductor of a followed project."""
         return self._root_of(path) is not None
 
-    def look(self, path: str) -> list[TrackEvent]:
-        """Return what has happened at *path* since the last look."""
+    def events(self, path: str) -> list[TrackEvent]:
+        """Return what happened at *path* since the last call."""
         root = self._root_of(path)
         if root is None or not has_conductor(root):
             return []
         self._watch(root)
-        return [seen for track in _created(root) for seen in self._news(root, track)]
+        return [event for track in _created(root) for event in self._track_events(root, track)]
 
-    def _news(self, root: str, track: Track) -> list[TrackEvent]:
+    def _track_events(self, root: str, track: Track) -> list[TrackEvent]:
         before, now = self._closed[root].get(track.name), track.plan().closed
         self._closed[root][track.name] = now
         if before is None:
             return [TrackEvent(root, "design-end", track.name)]
-        if _told_by_beads(track):
+        if _has_beads_epic(track):
             return []
         return [TrackEvent(root, "epic-end", track.name, label) for label in sorted(now - before)]
 
     def _watch(self, root: str) -> None:
-        """Watch where tracks come, and those being worked on or made: one shallow watch each."""
+        """Watch the directory of tracks, the active track and unfinished ones: one shallow watch each."""
         if not self._watcher.watch(tracks_directory(root)):
             self._watcher.watch(os.path.join(root, CONDUCTOR))
             return
@@ -100,7 +92,7 @@ class Conductors:
 
 
 def _created(root: str) -> list[Track]:
-    """Return the tracks that have a plan too: until then their maker is not done with them."""
+    """Return the tracks that have a plan: without one they are still being created."""
     return [track for track in tracks_of(root) if os.path.isfile(os.path.join(track.directory, "plan.md"))]
 
 
@@ -117,8 +109,8 @@ def _unfinished(root: str) -> list[str]:
         return []
 
 
-def _told_by_beads(track: Track) -> bool:
-    """Say whether Beads' export tells of this track's epics, so that the plan need not."""
+def _has_beads_epic(track: Track) -> bool:
+    """Return True if Beads' export reports this track's epics, so that the plan is not used for them."""
     if not os.path.isfile(os.path.join(track.project, ".beads", EXPORT)):
         return False
     try:

@@ -1,4 +1,4 @@
-"""Noticing handoffs in ``~/.claude/handoffs``: they come into core.db, their escalations into status."""
+"""Watch ``~/.claude/handoffs``: documents are indexed in core.db, open escalations shown in status."""
 
 import os
 
@@ -11,7 +11,7 @@ from flowd.store.journal import Journal
 
 
 class HandoffFiles:
-    """Follows every handoff directory; lives in the reader's thread, which stores what it finds."""
+    """Follows every handoff directory, in the reader's thread."""
 
     def __init__(self, root: str, journal: Journal, watcher: Watcher) -> None:
         self._root = root
@@ -22,7 +22,7 @@ class HandoffFiles:
         self.escalations: tuple[str, ...] = ()
 
     def load(self) -> None:
-        """Remember what core.db knows already, and nothing else."""
+        """Load what core.db has indexed already."""
         self._seen.clear()
         for fact in self._journal.facts_of_kind("handoff"):
             if isinstance(fact.body, HandoffIndexed):
@@ -31,36 +31,36 @@ class HandoffFiles:
         self.refresh()
 
     def use_watcher(self, watcher: Watcher) -> None:
-        """Go on with a new watcher."""
+        """Replace the watcher."""
         self._watcher = watcher
 
     def refresh(self) -> None:
-        """Publish the escalations that wait for a person, as core.db has them now."""
+        """Publish the open escalations of core.db."""
         self.escalations = tuple(
             f"{found.project or os.path.basename(os.path.dirname(found.path))}: {found.reason} ({found.path})"
             for found in open_escalations(self._journal)
         )
 
     def owns(self, path: str) -> bool:
-        """Say whether *path* is a matter of handoffs, or came with the watch of the folder around them."""
+        """Return True if *path* is a handoff document, a directory of them, or a file beside the root."""
         if path.endswith(".jsonl"):
             return os.path.dirname(path) == os.path.dirname(self._root)
         return path == self._root or path.startswith(self._root + "/")
 
-    def everything(self) -> list[Fact]:
-        """Return what all handoff directories hold that core.db does not know yet, watching each."""
-        if not self._watcher.watch(self._root) and not os.path.isdir(self._root):  # noqa: PTH112 answers, never raises
-            self._watcher.watch(os.path.dirname(self._root))  # says when it comes
+    def scan(self) -> list[Fact]:
+        """Watch all handoff directories; return the facts of documents that core.db has not indexed yet."""
+        if not self._watcher.watch(self._root) and not os.path.isdir(self._root):  # noqa: PTH112 returns False, never raises
+            self._watcher.watch(os.path.dirname(self._root))  # reports when it is created
             return []
         ownership = Ownership(self._journal)
         return [
             fact for name in _names(self._root) for fact in self._directory(f"{self._root}/{name}", ownership)
         ]
 
-    def look(self, path: str) -> list[Fact]:
-        """Return what is new at *path*: a handoff, its directory, or the root of all."""
+    def facts(self, path: str) -> list[Fact]:
+        """Return the facts of what is new at *path*: a document, its directory, or the root."""
         if path == self._root:
-            return self.everything()
+            return self.scan()
         ownership = Ownership(self._journal)
         if os.path.dirname(path) == self._root:
             return self._directory(path, ownership)
@@ -70,22 +70,22 @@ class HandoffFiles:
         if os.path.basename(directory).startswith("."):
             return []
         self._watcher.watch(directory)
-        return [fact for filed in handoff_files(directory) for fact in self._file(filed.path, ownership)]
+        return [fact for file in handoff_files(directory) for fact in self._file(file.path, ownership)]
 
     def _file(self, path: str, ownership: Ownership) -> list[Fact]:
-        filed = stat_handoff(path) if self._is_handoff(path) else None
-        if filed is None:
-            self._seen.pop(path, None)  # what it said stays known; should it come back, it is read anew
+        file = stat_handoff(path) if self._is_handoff(path) else None
+        if file is None:
+            self._seen.pop(path, None)  # it stays indexed; if it returns, it is read again
             return []
-        signature = (filed.modified_ns, filed.size)
+        signature = (file.modified_ns, file.size)
         is_known = self._seen.get(path) == signature
-        # Whose it is may have become known since, with the session that wrote it.
-        if (is_known and path not in self._unowned) or (shelved := parse_file(filed)) is None:
+        # Its project may have become known since, with the session that wrote it.
+        if (is_known and path not in self._unowned) or (parsed := parse_file(file)) is None:
             return []
         self._seen[path] = signature
-        project = ownership.owner(path, shelved.document)
+        project = ownership.owner(path, parsed.document)
         (self._unowned.discard if project else self._unowned.add)(path)
-        return [indexed_fact(shelved, project)] if project or not is_known else []
+        return [indexed_fact(parsed, project)] if project or not is_known else []
 
     def _is_handoff(self, path: str) -> bool:
         directory, name = os.path.split(path)

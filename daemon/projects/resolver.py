@@ -1,43 +1,40 @@
-"""Which project a directory belongs to, asked of the disk at most twice a minute."""
+"""Map a working directory to its project."""
 
 import time
 
 from flowd.extractors.transcript.protocol import ProjectPlace
 from flowd.workspace.project import resolve_project
 
-REMEMBERED_S = 30.0
-MAX_REMEMBERED = 1000
+CACHED_S = 30.0
+MAX_CACHED = 1000
 
-NOWHERE = ProjectPlace()
+NO_PROJECT = ProjectPlace()
 
 
 class ProjectResolver:
-    """Answers where a session works; a directory that is no project gives way to the first one."""
+    """Maps a cwd to its project, cached for 30 s."""
 
     def __init__(self) -> None:
-        self._known: dict[str, tuple[float, ProjectPlace]] = {}
+        self._cache: dict[str, tuple[float, ProjectPlace]] = {}
 
-    def of(self, cwd: str, first_cwd: str) -> ProjectPlace:
-        """Return the place of *cwd*, else of *first_cwd*, else nowhere."""
-        place = self._look_up(cwd)
-        return place if place.root or cwd == first_cwd else self._look_up(first_cwd)
+    def resolve(self, cwd: str, first_cwd: str) -> ProjectPlace:
+        """Return the project of *cwd*, else of the session's *first_cwd*, else an empty place."""
+        place = self._cached(cwd)
+        return place if place.root or cwd == first_cwd else self._cached(first_cwd)
 
-    def _look_up(self, cwd: str) -> ProjectPlace:
-        if not cwd:
-            return NOWHERE
+    def _cached(self, cwd: str) -> ProjectPlace:
         now = time.monotonic()
-        known = self._known.get(cwd)
-        if known is not None and known[0] > now:
-            return known[1]
-        if len(self._known) >= MAX_REMEMBERED:
-            self._known.clear()
-        place = _resolve(cwd)
-        self._known[cwd] = (now + REMEMBERED_S, place)
+        valid_until, place = self._cache.get(cwd, (0.0, NO_PROJECT))
+        if valid_until <= now:
+            if len(self._cache) >= MAX_CACHED:
+                self._cache.clear()
+            place = _resolve(cwd)
+            self._cache[cwd] = (now + CACHED_S, place)
         return place
 
 
 def _resolve(cwd: str) -> ProjectPlace:
-    project = resolve_project(cwd)
+    project = resolve_project(cwd) if cwd else None
     if project is None:
-        return NOWHERE
+        return NO_PROJECT
     return ProjectPlace(root=project.root, repository=project.repository, worktree=project.worktree)

@@ -1,4 +1,4 @@
-"""Task files of the projects people work in: found by globs within bounds, watched where they stand."""
+"""Watch the task files of live projects: found by globs, within bounds."""
 
 import os
 import re
@@ -10,10 +10,10 @@ from flowd.model.facts import Fact
 
 MAX_BYTES = 1 << 20
 MAX_DIRECTORIES = 2000
-DEEPEST = 6
+MAX_DEPTH = 6
 MAX_PROJECTS = 200
 VISIBLE_HIDDEN = frozenset({".claude", ".orchestrator"})
-NEVER = frozenset("node_modules venv __pycache__ dist build target vendor site-packages worktrees".split())
+SKIPPED = frozenset("node_modules venv __pycache__ dist build target vendor site-packages worktrees".split())
 
 
 class TaskFiles:
@@ -27,18 +27,18 @@ class TaskFiles:
 
     @property
     def roots(self) -> list[str]:
-        """The projects that are followed."""
+        """The followed projects."""
         return list(self._roots)
 
     def follow(self, root: str) -> bool:
-        """Take on the project at *root*; say whether it is new and has yet to be scanned."""
+        """Follow the project at *root*; return True if it is new and has to be scanned."""
         if not self._patterns or root in self._roots or len(self._roots) >= MAX_PROJECTS:
             return False
         self._roots.add(root)
         return True
 
     def scan(self, root: str) -> list[str]:
-        """Return the task files below *root* that changed since the last look, watching where they stand."""
+        """Watch the task files below *root*; return those that changed since they were last read."""
         if root not in self._roots:
             return []
         changed = []
@@ -49,7 +49,7 @@ class TaskFiles:
         return changed
 
     def facts(self, path: str) -> list[Fact]:
-        """Return what the task file at *path* says, nothing when it is none or has not changed."""
+        """Return the facts of the task file at *path*, none if it is no task file or has not changed."""
         root = next((root for root in self._roots if path.startswith(root + "/")), "")
         if not root or not self._matches(path[len(root) + 1 :]):
             return []
@@ -79,13 +79,13 @@ class TaskFiles:
 
 
 def _directories(root: str) -> Iterator[str]:
-    """Yield *root* and what lies below it, without the places where no person keeps tasks."""
+    """Yield *root* and the directories below it, except those that never contain task files."""
     waiting, seen = [(root, 0)], 0
     while waiting and seen < MAX_DIRECTORIES:
         directory, depth = waiting.pop(0)
         seen += 1
         yield directory
-        if depth < DEEPEST:
+        if depth < MAX_DEPTH:
             waiting += [(path, depth + 1) for path in _below(directory)]
 
 
@@ -95,18 +95,18 @@ def _below(directory: str) -> list[str]:
             return [
                 entry.path
                 for entry in entries
-                if _is_open(entry.name) and entry.is_dir(follow_symlinks=False)
+                if _is_searched(entry.name) and entry.is_dir(follow_symlinks=False)
             ]
     except OSError:
         return []
 
 
-def _is_open(name: str) -> bool:
-    return name not in NEVER and (not name.startswith(".") or name in VISIBLE_HIDDEN)
+def _is_searched(name: str) -> bool:
+    return name not in SKIPPED and (not name.startswith(".") or name in VISIBLE_HIDDEN)
 
 
 def _expression(glob: str) -> str:
-    """Return the regular expression of *glob*, in which ``**/`` stands for any number of directories."""
+    """Return *glob* as a regular expression; ``**/`` matches any number of directories."""
     parts = re.split(r"(\*\*/|\*|\?)", glob)
     known = {"**/": "(?:.*/)?", "*": "[^/]*", "?": "[^/]"}
     return "".join(known.get(part) or re.escape(part) for part in parts)

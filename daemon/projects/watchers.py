@@ -1,6 +1,6 @@
-"""What is watched beside the transcripts: git HEAD, conductors, task files, handoff documents."""
+"""What is watched besides transcripts: git HEAD, tracks, task files, handoff documents."""
 
-import os
+import time
 from collections.abc import Sequence
 
 from flowd.daemon.projects.conductors import Conductors, TrackEvent
@@ -8,14 +8,18 @@ from flowd.daemon.projects.handoff_files import HandoffFiles
 from flowd.daemon.projects.task_files import TaskFiles
 from flowd.daemon.reading.watcher import Watcher
 from flowd.model.facts import Fact
+from flowd.model.session import SessionState, latest_activity
 from flowd.store.journal import Journal
 from flowd.workspace.git import enclosing_git_place, read_branch
 
 MAX_FOLLOWED = 500
+LIVE_S = 86_400.0
+# A followed project is examined again after this: it may have got a conductor or a repository.
+FOLLOW_AGAIN_S = 10.0
 
 
 class Branches:
-    """Watches the git directory of each project that has a live session."""
+    """Watches the git directory of each project with a live session."""
 
     def __init__(self, watcher: Watcher) -> None:
         self._watcher = watcher
@@ -23,7 +27,7 @@ class Branches:
         self._followed: set[str] = set()
 
     def follow(self, root: str) -> None:
-        """Have HEAD of the project at *root* watched, if it is in a repository."""
+        """Watch HEAD of the project at *root*, if it is in a repository."""
         if root in self._followed or len(self._followed) >= MAX_FOLLOWED:
             return
         self._followed.add(root)
@@ -32,12 +36,12 @@ class Branches:
             self._roots.setdefault(place.head, set()).add(root)
 
     def roots_of(self, path: str) -> frozenset[str]:
-        """Return the projects whose branch *path*, a HEAD file, names."""
+        """Return the projects whose HEAD file is *path*."""
         return frozenset(self._roots.get(path, ()))
 
 
 class ProjectWatchers:
-    """The named places of projects with live sessions, and the directory of handoffs."""
+    """Watches projects with live sessions, and the directory of handoff documents."""
 
     def __init__(
         self, journal: Journal, watcher: Watcher, task_globs: Sequence[str], handoffs_dir: str
@@ -45,40 +49,49 @@ class ProjectWatchers:
         self._task_globs = task_globs
         self._branches = Branches(watcher)
         self._tasks = TaskFiles(watcher, task_globs)
+        self._follow_again_at: dict[str, float] = {}
         self.conductors = Conductors(watcher)
         self.handoffs = HandoffFiles(handoffs_dir, journal, watcher)
 
     def use_watcher(self, watcher: Watcher) -> None:
-        """Go on with a new watcher."""
+        """Replace the watcher; projects are watched again when they are followed next."""
         self._branches = Branches(watcher)
         self._tasks = TaskFiles(watcher, self._task_globs)
+        self._follow_again_at.clear()
         self.conductors.use_watcher(watcher)
         self.handoffs.use_watcher(watcher)
 
-    def follow(self, root: str) -> list[str]:
-        """Take on the project at *root*; return what is to be looked at when there is time."""
+    def follow(self, state: SessionState) -> list[str]:
+        """Watch the project of a live session; return the paths that have to be scanned."""
+        root, now = state.project, time.monotonic()
+        is_live = time.time() - latest_activity(state) < LIVE_S
+        if not root or not is_live or self._follow_again_at.get(root, 0.0) > now:
+            return []
+        if len(self._follow_again_at) > MAX_FOLLOWED:
+            self._follow_again_at.clear()
+        self._follow_again_at[root] = now + FOLLOW_AGAIN_S
         self._branches.follow(root)
         self.conductors.follow(root)
         return [root] if self._tasks.follow(root) else []
 
-    def places(self) -> list[str]:
-        """Return what is to be looked at again when events may have been missed."""
-        return [*self._tasks.roots, *self.conductors.places]
+    def paths(self) -> list[str]:
+        """Return the paths to process again when events may have been missed."""
+        return [*self._tasks.roots, *self.conductors.paths]
 
-    def moved_branches(self, path: str) -> list[tuple[str, str]]:
-        """Return the projects whose branch *path* names, each with its branch now."""
+    def changed_branches(self, path: str) -> list[tuple[str, str]]:
+        """Return the projects whose HEAD file is *path*, each with its current branch."""
         if not path.endswith("/HEAD"):
             return []
         return [(root, read_branch(root)) for root in self._branches.roots_of(path)]
 
-    def conducted(self, path: str) -> list[TrackEvent]:
-        """Return what a conductor did at *path*."""
-        return self.conductors.look(path) if self.conductors.owns(path) else []
+    def track_events(self, path: str) -> list[TrackEvent]:
+        """Return what happened in the conductor at *path*."""
+        return self.conductors.events(path) if self.conductors.owns(path) else []
 
     def facts(self, path: str) -> list[Fact]:
-        """Return what the handoff or task file at *path* says, if it is one and has changed."""
+        """Return the facts of the handoff document or task file at *path*, if it has changed."""
         if self.handoffs.owns(path):
-            return self.handoffs.look(path)
+            return self.handoffs.facts(path)
         return self._tasks.facts(path) if path.endswith(".md") else []
 
     def scan(self, path: str) -> list[str]:
@@ -86,15 +99,10 @@ class ProjectWatchers:
         return self._tasks.scan(path)
 
     def owns(self, path: str) -> bool:
-        """Say whether *path* is one of these places, so that nothing else is to be made of it."""
+        """Return True if *path* is one of the watched files or directories."""
         return (
             path.endswith(("/HEAD", ".md"))
             or path in self._tasks.roots
             or self.conductors.owns(path)
             or self.handoffs.owns(path)
         )
-
-
-def default_handoffs_dir(projects_dir: str) -> str:
-    """Return where handoffs stand when nobody says otherwise: beside ``projects``."""
-    return os.path.join(os.path.dirname(projects_dir), "handoffs")

@@ -1,13 +1,15 @@
-"""Following one transcript: who it is, what is new in it, what befell it."""
+"""Follow one transcript: identify it, read what was appended, record what happened to the file."""
 
 import os
 import stat
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from flowd.config.logs import log
 from flowd.daemon.reading.identity import KnownFiles, RecognisedFile
 from flowd.daemon.reading.pipeline import Pipeline
 from flowd.daemon.reading.queue import ReaderQueue
+from flowd.daemon.reading.scheduler import ReaderScheduler
 from flowd.daemon.reading.tailer import LineReader
 from flowd.extractors.transcript.paths import TranscriptName
 from flowd.extractors.transcript.session import StaleMemoryError
@@ -18,87 +20,99 @@ MISSING_GRACE_S = 1.0
 
 
 class Follower:
-    """Reads transcripts into the present batch; *between* is called after each chunk of a file."""
+    """Reads transcripts into the batch it is given."""
 
-    def __init__(self, hints: ReaderQueue, pipeline: Pipeline, between: Callable[[Source], None]) -> None:
-        self._hints = hints
+    def __init__(self, queue: ReaderQueue, scheduler: ReaderScheduler, pipeline: Pipeline) -> None:
+        self._queue = queue
+        self._scheduler = scheduler
         self._pipeline = pipeline
-        self._between = between
         self._lines = LineReader()
         self._missing: set[str] = set()
         self._unreadable: set[str] = set()
         self.known = KnownFiles([])
-        self.batch = Batch()
 
-    def look(self, path: str, name: TranscriptName) -> None:
-        """Read what is new in the transcript at *path*."""
+    def read(self, path: str, name: TranscriptName, batch: Batch, max_bytes: int) -> bool:
+        """Read about *max_bytes* of what is new at *path* into *batch*; return True if more is left."""
         try:
-            path.encode()  # core.db keeps text: a name that is none is passed over
+            path.encode()  # core.db stores text: a name that is not UTF-8 is skipped
             descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         except FileNotFoundError:
-            self._miss(path)
-            return
+            self._note_missing(path, batch)
+            return False
         except (OSError, ValueError) as error:
-            self._pass_over(path, error)
-            return
+            self._note_unreadable(path, error, batch)
+            return False
         try:
-            self._read(path, name, descriptor)
+            return self._read_open(path, name, descriptor, batch, max_bytes)
         except OSError as error:
-            self._pass_over(path, error)
+            self._note_unreadable(path, error, batch)
+            return False
         finally:
             os.close(descriptor)
 
-    def rebuild(self, session_id: str, reason: StaleMemoryError) -> None:
-        """Read a session again from its start: an upgrade changed what is remembered of it."""
+    def rebuild(self, session_id: str, reason: StaleMemoryError, batch: Batch) -> None:
+        """Read a session again from its start: its memory was stored in an older format."""
         log.info("memory_rebuilt", session=session_id, reason=str(reason))
-        self.batch.counters["rebuilt"] += 1
+        batch.counters["rebuilt"] += 1
         self._pipeline.start_over(session_id)
-        mine = self.known.of_session(session_id)
-        for source in mine:
+        sources = self.known.of_session(session_id)
+        for source in sources:
             source.offset = source.lines = source.records = 0
             source.tail = b""
-            self.batch.add_source(source)
-        self._hints.put_backlog(source.path for source in mine)
+            batch.add_source(source)
+        self._queue.put_backlog(source.path for source in sources)
 
-    def _pass_over(self, path: str, error: Exception) -> None:
-        """Count a transcript that cannot be read, and say so once."""
-        if path not in self._unreadable:
-            self._unreadable.add(path)
-            self.batch.counters["unreadable"] += 1
-            log.warning("transcript_unreadable", path=path, error=str(error))
+    @contextmanager
+    def rebuilding(self, session_id: str, batch: Batch) -> Iterator[None]:
+        """Rebuild the session if the block finds its memory stored in an older format."""
+        try:
+            yield
+        except StaleMemoryError as error:
+            self.rebuild(session_id, error, batch)
 
-    def _read(self, path: str, name: TranscriptName, descriptor: int) -> None:
+    def _read_open(
+        self, path: str, name: TranscriptName, descriptor: int, batch: Batch, max_bytes: int
+    ) -> bool:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
             raise OSError(f"not a regular file: {path}")
         self._unreadable.discard(path)
         recognised = self.known.recognise(path, name, descriptor, status)
         if recognised is None:
-            return
+            return False
         source = recognised.source
-        self._note_event(recognised)
+        self._missing.discard(path)
+        if recognised.event:
+            self._note_event(recognised, batch)
         source.size, source.mtime_ns = status.st_size, status.st_mtime_ns
         try:
-            self._take_all(source, descriptor)
+            return self._read_lines(source, descriptor, batch, max_bytes)
         except StaleMemoryError as error:
-            self.rebuild(source.session_id, error)
+            self.rebuild(source.session_id, error, batch)
+            return False
 
-    def _take_all(self, source: Source, descriptor: int) -> None:
+    def _read_lines(self, source: Source, descriptor: int, batch: Batch, max_bytes: int) -> bool:
+        until = source.offset + max_bytes
         for chunk in self._lines.chunks(descriptor, source):
-            self._pipeline.take(source, chunk, self.batch)
-            self._between(source)
-            if self._hints.closed or source.state != "live":
-                return
+            self._pipeline.process(source, chunk, batch)
+            if source.offset >= until:
+                return True
+        return False
 
-    def _note_event(self, recognised: RecognisedFile) -> None:
+    def _note_unreadable(self, path: str, error: Exception, batch: Batch) -> None:
+        """Count and log a transcript that cannot be read, once."""
+        if path not in self._unreadable:
+            self._unreadable.add(path)
+            batch.counters["unreadable"] += 1
+            log.warning("transcript_unreadable", path=path, error=str(error))
+
+    def _note_event(self, recognised: RecognisedFile, batch: Batch) -> None:
+        """Record that the file was renamed, replaced, truncated, rewritten or has returned."""
         source, event = recognised.source, recognised.event
-        self._missing.discard(source.path)
         if recognised.replaced is not None:
-            self.batch.add_source(recognised.replaced)
-        if not event:
-            return
-        self.batch.counters[event] += 1
-        self.batch.add_source(source)
+            batch.add_source(recognised.replaced)
+        batch.counters[event] += 1
+        batch.add_source(source)
         log.info("transcript_" + event, path=source.path, offset=source.offset)
         if source.is_subagent or not source.session_id:
             return
@@ -107,21 +121,21 @@ class Follower:
         else:
             self._pipeline.touch(source.session_id)
 
-    def _miss(self, path: str) -> None:
-        """Take a missing file as vanished only when it is still missing a moment later."""
+    def _note_missing(self, path: str, batch: Batch) -> None:
+        """Record a missing file as deleted if it is still missing after a grace period."""
         source = self.known.at(path)
         if source is None:
             self._missing.discard(path)
             return
-        # While older changes wait, one of them may be this file under its new name.
-        if path not in self._missing or self._hints.has_backlog:
+        # While a backlog is waiting, one of its paths may be this file's new name.
+        if path not in self._missing or self._queue.has_backlog:
             self._missing.add(path)
-            self._hints.put_later(path, MISSING_GRACE_S)
+            self._scheduler.put_later(path, MISSING_GRACE_S)
             return
         self._missing.discard(path)
         self.known.vanish(source)
         try:
-            self._pipeline.vanish(source, self.batch)
+            self._pipeline.vanish(source, batch)
         except StaleMemoryError:
             log.warning("vanished_without_memory", path=path)
         log.info("transcript_vanished", path=path, records=source.records, bytes=source.offset)

@@ -1,4 +1,4 @@
-"""From the lines of a transcript to facts: decode, feed the session's memory, describe its state."""
+"""Turn transcript lines into facts: decode them, feed the session's memory, render its state."""
 
 import time
 from collections import OrderedDict
@@ -7,7 +7,7 @@ from collections.abc import Callable
 from flowd.config.logs import log
 from flowd.daemon.projects.resolver import ProjectResolver
 from flowd.daemon.reading.tailer import Chunk
-from flowd.extractors.transcript.protocol import Note, ProjectPlace
+from flowd.extractors.transcript.protocol import Note
 from flowd.extractors.transcript.records import Decoded, decode_lines
 from flowd.extractors.transcript.session import SessionMemory
 from flowd.model.facts import Fact, TranscriptVanished, state_fact
@@ -17,24 +17,26 @@ from flowd.store.sources import Source
 from flowd.system.times import seconds
 
 MEMORIES_KEPT = 256
-AT_WORK_S = 3600.0
+ACTIVE_S = 3600.0
 
 LoadMemory = Callable[[str], bytes | None]
 
 
 class Pipeline:
-    """Turns chunks into a batch. Pure but for the clock and the places it asks for."""
+    """Feeds chunks to the sessions' memories and adds the resulting facts to a batch."""
 
-    def __init__(self, load_memory: LoadMemory, places: ProjectResolver) -> None:
+    def __init__(self, load_memory: LoadMemory, projects: ProjectResolver) -> None:
         self._load_memory = load_memory
-        self._places = places
+        self._projects = projects
         self._memories: OrderedDict[str, SessionMemory] = OrderedDict()
-        self._moved: set[str] = set()
+        self._changed: set[str] = set()
 
-    def take(self, source: Source, chunk: Chunk, batch: Batch) -> None:
-        """Feed *chunk* to its session's memory and move *source* on, all within *batch*."""
+    def process(self, source: Source, chunk: Chunk, batch: Batch) -> None:
+        """Feed *chunk* to its session's memory and advance *source*; facts and offset go into *batch*."""
         decoded = decode_lines(chunk.data, source.lines + 1)
-        self._adopt(source, decoded)
+        if not source.session_id:  # a subagent beside the sessions: its records name the parent
+            session_ids = (record.session_id for record in decoded.records)
+            source.session_id = next(filter(None, session_ids), "")
         if source.session_id:
             self._feed(source, decoded, batch)
         _count(decoded, chunk, batch)
@@ -46,28 +48,28 @@ class Pipeline:
         batch.bytes_read += len(chunk.data)
 
     @property
-    def moved(self) -> int:
-        """How many sessions have moved since the last ``finish``."""
-        return len(self._moved)
+    def changed(self) -> int:
+        """Number of sessions that changed since the last ``finish``."""
+        return len(self._changed)
 
     def start_over(self, session_id: str) -> None:
-        """Forget what was remembered of a session whose transcript begins anew."""
+        """Reset the memory of a session whose transcript starts again from zero."""
         self._memories[session_id] = SessionMemory()
         self.touch(session_id)
 
     def touch(self, session_id: str) -> None:
-        """Have the session's state told anew: something about its file has changed."""
-        self._moved.add(session_id)
+        """Have the session's state stored again: something about its file has changed."""
+        self._changed.add(session_id)
 
     def vanish(self, source: Source, batch: Batch) -> None:
-        """Record that *source* is gone from disk, with what was kept of it."""
+        """Record that *source*'s file was deleted, with what was read of it."""
         batch.add_source(source)
         batch.counters["vanished"] += 1
         if source.is_subagent or not source.session_id:
             return
         now = time.time()
-        if source.session_id in self._moved:  # its last state is the one without a transcript
-            self._moved.discard(source.session_id)
+        if source.session_id in self._changed:  # its last state is the one recorded here
+            self._changed.discard(source.session_id)
             batch.memories[source.session_id] = self._memory(source.session_id).saved()
         state = self.state(source.session_id, vanished_at=now)
         body = TranscriptVanished(source.path, source.offset, source.records)
@@ -75,60 +77,57 @@ class Pipeline:
         batch.facts.append(Fact(key, source.session_id, state.project, now, body))
         batch.facts.append(state_fact(state))
 
-    def move_branch(self, branch: str, session_ids: list[str]) -> None:
-        """Take it that these sessions now work on *branch*, until a record says otherwise."""
+    def set_branch(self, branch: str, session_ids: list[str]) -> None:
+        """Set the branch of these sessions, until a record names another."""
         for session_id in session_ids:
             self._memory(session_id).part("activity").branch = branch
-            self._moved.add(session_id)
+            self._changed.add(session_id)
 
     def end(self, session_id: str, at: float) -> None:
-        """Take it that the session is over; a later record says otherwise by its time."""
+        """Mark the session as ended; a later record reopens it."""
         self._memory(session_id).part("lifecycle").ended_at = at
-        self._moved.add(session_id)
+        self._changed.add(session_id)
 
     def state(self, session_id: str, **known: float) -> SessionState:
-        """Return the session's present state; *known* are fields that the caller knows better."""
+        """Return the session's current state; *known* overrides fields of it."""
         memory = self._memory(session_id)
-        return memory.state(session_id, self._place(memory), **known)
+        activity = memory.part("activity")
+        place = self._projects.resolve(activity.cwd, activity.first_cwd)
+        return memory.state(session_id, place, **known)
 
     def knows(self, session_id: str) -> bool:
-        """Say whether any record of the session was ever read."""
+        """Return True if any record of the session has been read."""
         return bool(self._memory(session_id).part("activity").records)
 
     def finish(self, batch: Batch) -> None:
-        """Add the present state of every session that *batch* moved."""
-        moved, self._moved = self._moved, set()
-        for session_id in moved:
+        """Add the current state of every changed session to *batch*."""
+        changed, self._changed = self._changed, set()
+        for session_id in changed:
             batch.memories[session_id] = self._memory(session_id).saved()
             try:
                 batch.facts.append(state_fact(self.state(session_id)))
-            except Exception as error:  # noqa: BLE001 same: the session keeps its last good state
+            except Exception as error:  # noqa: BLE001 one session must not stop the others: it keeps its last good state
                 batch.counters["extractor_errors"] += 1
                 log.error("state_failed", session=session_id, error=repr(error), exc_info=True)
         while len(self._memories) > MEMORIES_KEPT:
             self._memories.popitem(last=False)
 
     def release_memory(self) -> bool:
-        """Drop the memories of sessions that nobody works in, once they are stored; say if there were any."""
-        since = time.time() - AT_WORK_S
-        at_rest = [
+        """Drop the stored memories of inactive sessions; return True if there were any."""
+        since = time.time() - ACTIVE_S
+        inactive = [
             session_id
             for session_id, memory in self._memories.items()
-            if memory.part("activity").touched_at < since and session_id not in self._moved
+            if memory.part("activity").touched_at < since and session_id not in self._changed
         ]
-        for session_id in at_rest:
+        for session_id in inactive:
             del self._memories[session_id]
-        return bool(at_rest)
+        return bool(inactive)
 
-    def forget_all(self) -> None:
-        """Drop every memory that may be ahead of what is stored."""
+    def reset(self) -> None:
+        """Drop all memories: they may be ahead of what is stored."""
         self._memories.clear()
-        self._moved.clear()
-
-    def _adopt(self, source: Source, decoded: Decoded) -> None:
-        if not source.session_id:  # a subagent beside the sessions: its records name the parent
-            named = (record.session_id for record in decoded.records if record.session_id)
-            source.session_id = next(named, "")
+        self._changed.clear()
 
     def _feed(self, source: Source, decoded: Decoded, batch: Batch) -> None:
         memory = self._memory(source.session_id)
@@ -141,12 +140,12 @@ class Pipeline:
             log.error("extractor_failed", path=source.path, line=line, error=repr(error), exc_info=True)
 
         notes = memory.feed_all(decoded.records, decoded.line_numbers, failed)
-        if notes:
-            project = self._place(memory).root
-            batch.facts.extend(_fact(note, source.session_id, project) for note in notes)
         activity = memory.part("activity")
+        if notes:
+            project = self._projects.resolve(activity.cwd, activity.first_cwd).root
+            batch.facts.extend(_fact(note, source.session_id, project) for note in notes)
         activity.touched_at = max(activity.touched_at, source.mtime_ns / 1e9)
-        self._moved.add(source.session_id)
+        self._changed.add(source.session_id)
 
     def _memory(self, session_id: str) -> SessionMemory:
         memory = self._memories.get(session_id)
@@ -156,10 +155,6 @@ class Pipeline:
             self._memories[session_id] = memory
         self._memories.move_to_end(session_id)
         return memory
-
-    def _place(self, memory: SessionMemory) -> ProjectPlace:
-        activity = memory.part("activity")
-        return self._places.of(activity.cwd, activity.first_cwd)
 
 
 def _fact(note: Note, session_id: str, project: str) -> Fact:

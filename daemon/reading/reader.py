@@ -8,322 +8,280 @@ from functools import partial
 from typing import NamedTuple
 
 from flowd.config.logs import log
-from flowd.daemon import memory as heap
-from flowd.daemon.hooks.checkpoints import Checkpointer, Moments
+from flowd.daemon.hooks.checkpoints import CheckpointRecorder, CheckpointRequest
+from flowd.daemon.hooks.event import HookEvent
+from flowd.daemon.memory import trim
 from flowd.daemon.projects.handoff_files import HandoffFiles
 from flowd.daemon.projects.resolver import ProjectResolver
-from flowd.daemon.projects.watchers import ProjectWatchers, default_handoffs_dir
+from flowd.daemon.projects.watchers import ProjectWatchers
+from flowd.daemon.reading.batch_writer import BatchWriter
 from flowd.daemon.reading.follower import Follower
 from flowd.daemon.reading.identity import KnownFiles
 from flowd.daemon.reading.pipeline import Pipeline
+from flowd.daemon.reading.progress import ReaderStatus
 from flowd.daemon.reading.queue import ReaderQueue
-from flowd.daemon.reading.recent import SESSIONS_SHOWN, RecentSessions
+from flowd.daemon.reading.recent import SESSIONS_SHOWN
 from flowd.daemon.reading.reconcile import Reconciler
+from flowd.daemon.reading.scheduler import ReaderScheduler
 from flowd.daemon.reading.watcher import Watcher
 from flowd.daemon.store_gate import StoreGate
 from flowd.extractors.transcript.paths import transcript_name
-from flowd.extractors.transcript.session import StaleMemoryError
 from flowd.model.facts import Fact, HandoffIndexed, StateChanged
 from flowd.model.hook_input import HookInput
-from flowd.model.session import SessionState, latest_activity
 from flowd.store.idle import IdleTable, Pause
-from flowd.store.journal import Batch, Journal
+from flowd.store.journal import Journal
 from flowd.store.schema import made_at
-from flowd.store.sources import Source
 from flowd.system.errors import StoreError
 
-BATCH_BYTES = 8 << 20
-BATCH_SESSIONS = 32
-# In the middle of a file the state is a passing one, and every sink would take it for nothing.
-LONG_FILE_BYTES = 4 * BATCH_BYTES
-LIVE_S = 86_400.0
-# Transcripts that are written to at present are asked for again and again.
-AT_HAND = 256
-FOLD_WITHIN_S = 0.3
+# A changed file is read up to this at once. What is longer is read on as backlog, one chunk at a time, so
+# that urgent work never waits for more than a slice.
+URGENT_SLICE_BYTES = 4 << 20
+BACKLOG_SLICE_BYTES = 1
+# Known files that are kept unpacked: those that are written to at present are looked up again and again.
+MAX_UNPACKED = 256
 STOPS_KEPT = 5
+# Switch threads more often while a backlog is read (benchmark row: status during catch-up).
 CATCHING_UP_SWITCH_S = 0.0001
 USUAL_SWITCH_S = 0.005
 
+OnCommit = Callable[[int, Sequence[Fact]], None]
 
-class ReaderProgress(NamedTuple):
-    """How far the reader is, for status: replaced as a whole, never changed."""
 
-    transcripts: int = 0
-    sessions: int = 0
-    last_commit_at: float = 0.0
-    last_reconciled_at: float = 0.0
-    scan_s: float = 0.0
-    catching_up: bool = False
+class ReaderPaths(NamedTuple):
+    """What the reader reads: transcripts, handoff documents, and the task files of projects."""
+
+    projects_dir: str
+    handoffs_dir: str
+    task_globs: Sequence[str] = ()
 
 
 class Reader:
-    """Follows every transcript that a hint names; facts and positions are stored together."""
+    """Processes changed paths; facts and offsets are stored together.
+
+    ``run`` may be called again after a crash: it starts from what core.db holds.
+    """
 
     def __init__(
         self,
-        projects_dir: str,
+        paths: ReaderPaths,
         gate: StoreGate,
-        hints: ReaderQueue,
+        queue: ReaderQueue,
+        scheduler: ReaderScheduler,
         watcher: Watcher,
-        on_commit: Callable[[int, Sequence[Fact]], None],
-        task_globs: Sequence[str] = (),
-        handoffs_dir: str = "",
+        on_commit: OnCommit,
     ) -> None:
-        self._root = projects_dir
+        self._root = paths.projects_dir
         self._gate = gate
         self._journal = Journal(gate.database)
-        self._hints = hints
-        self._reconciler = Reconciler(projects_dir, watcher)
-        handoffs_dir = handoffs_dir or default_handoffs_dir(projects_dir)
-        self._around = ProjectWatchers(self._journal, watcher, task_globs, handoffs_dir)
-        self._on_commit = on_commit
-        places = ProjectResolver()
-        self._pipeline = Pipeline(self._journal.memory, places)
-        self._checkpointer = Checkpointer(self._pipeline, places)
-        self._files = Follower(hints, self._pipeline, self._between_chunks)
-        self._moments = Moments(self._pipeline, self._checkpointer, self._journal)
-        self._made_at = 0.0
         self._idle = IdleTable(gate.database)
-        self.progress = ReaderProgress()
-        self.totals: dict[str, int] = {}
-        self.recent = RecentSessions()
+        self._queue = queue
+        self._scheduler = scheduler
+        self._on_commit = on_commit
+        self._reconciler = Reconciler(paths.projects_dir, watcher)
+        self._watchers = ProjectWatchers(self._journal, watcher, paths.task_globs, paths.handoffs_dir)
+        resolver = ProjectResolver()
+        self._pipeline = Pipeline(self._journal.memory, resolver)
+        self._follower = Follower(queue, scheduler, self._pipeline)
+        self._checkpoints = CheckpointRecorder(self._pipeline, resolver, self._journal)
+        self._writer = BatchWriter(gate, self._pipeline, self._checkpoints, scheduler)
+        self.status = ReaderStatus()
 
     @property
     def handoffs(self) -> HandoffFiles:
         """The handoff documents being followed."""
-        return self._around.handoffs
+        return self._watchers.handoffs
 
     def run(self) -> None:
-        """Read until the hints are closed, and leave every cursor at a line boundary."""
+        """Read until the queue is closed; every offset is then at a line boundary."""
         try:
-            while not self._hints.closed and self._gate.open(self._hints):
-                self._live()
+            while not self._queue.closed.is_set() and self._gate.open(self._queue.closed):
+                self._run_until_store_fails()
         finally:
             self._gate.database.drop_connection()
 
+    def load(self) -> None:
+        """Start from what core.db holds, and queue everything that differs from the disk."""
+        self._pipeline.reset()
+        self._writer.discard()
+        self._follower.known = KnownFiles(self._journal.sources())
+        self._checkpoints.missed_since = made_at(self._gate.database)
+        self.handoffs.load()
+        self._journal.prune(STOPS_KEPT)
+        states = self._journal.latest_states(SESSIONS_SHOWN)
+        self.status.load(self._journal.counters(), states)
+        for state in states:
+            self._queue.put_backlog(self._watchers.follow(state))
+        self.reconcile()
+
+    def step(self) -> None:
+        """Wait for work, do it, and commit unless more of the backlog fits into the batch."""
+        work = self._queue.take()
+        started_s = time.thread_time()
+        if work.urgent:
+            self._scheduler.start_rest(work.urgent)
+        for task in work.tasks:
+            task()
+        for path in work.urgent:
+            if self._process_path(path, URGENT_SLICE_BYTES):
+                self._queue.put_next(path)
+        unfinished = work.backlog is not None and self._catch_up(work.backlog)
+        if work.backlog is None or not self._queue.has_backlog or self._writer.is_full(unfinished=unfinished):
+            self._commit()
+        if not self._writer.batch:
+            self._release_memory()
+        if work.urgent and not work.tasks:
+            self._scheduler.spent(time.thread_time() - started_s, len(work.urgent))
+
     def reconcile(self) -> None:
-        """Find by comparison what events did not tell; to be run as a task of the hints."""
+        """Compare everything with the disk and queue what differs."""
         started = time.monotonic()
-        self._gate.database.connection()  # raises when core.db was taken away meanwhile
-        difference = self._reconciler.everything(self._files.known)
+        self._gate.database.connection()  # raises if core.db was removed meanwhile
+        difference = self._reconciler.scan(self._follower.known)
         for path in difference.missing:
-            self._look(path)
-        self._hints.put_backlog(difference.changed)
-        self._hints.put_backlog(self._around.places())
-        self._files.batch.facts.extend(self.handoffs.everything())
+            self._process_path(path, URGENT_SLICE_BYTES)
+        self._queue.put_backlog(difference.changed)
+        self._queue.put_backlog(self._watchers.paths())
+        self._writer.batch.facts.extend(self.handoffs.scan())
         scan_s = time.monotonic() - started
-        self.progress = self.progress._replace(
-            transcripts=difference.seen,
-            sessions=difference.sessions,
-            last_reconciled_at=time.time(),
-            scan_s=scan_s,
-        )
+        self.status.note_scan(difference, scan_s)
         log.debug(
             "reconciled", seen=difference.seen, changed=len(difference.changed), seconds=round(scan_s, 4)
         )
 
     def poll(self) -> None:
-        """Look into the directories that could not be watched; to be run as a task of the hints."""
+        """Compare the directories that could not be watched with the disk."""
         if self._reconciler.sees_new_projects:
-            self._hints.put_backlog(self._reconciler.unheld(self._files.known))
-            self._files.batch.facts.extend(self.handoffs.everything())
+            self._queue.put_backlog(self._reconciler.scan_unwatched(self._follower.known))
+            self._writer.batch.facts.extend(self.handoffs.scan())
         else:
             self.reconcile()
 
     def use_watcher(self, watcher: Watcher) -> None:
-        """Go on with a new watcher; to be run as a task of the hints."""
+        """Replace the watcher and compare everything with the disk."""
         self._reconciler = Reconciler(self._root, watcher)
-        self._around.use_watcher(watcher)
+        self._watchers.use_watcher(watcher)
         self.reconcile()
 
-    def tell_idle(self, pause: Pause) -> None:
-        """Note that a session has gone idle; to be run as a task of the hints."""
-        self._with_memory(pause.session_id, partial(self._moments.idle, pause, self._files.batch))
+    def record_idle(self, pause: Pause) -> None:
+        """Record that a session has gone idle."""
+        batch = self._writer.batch
+        with self._follower.rebuilding(pause.session_id, batch):
+            self._checkpoints.record_idle(pause, batch)
         self._commit()
         self._idle.mark_reported(pause)
 
-    def on_hook(self, hook: HookInput, done: Callable[[], None]) -> None:
-        """Take what a hook announces: read the transcript up to now, keep the moment, then say *done*."""
+    def record_hook(self, event: HookEvent) -> None:
+        """Read the session's transcript up to now, then record the event.
+
+        While more of a long transcript is left, other urgent work goes first and the event is queued again.
+        """
         try:
-            for path in (hook.transcript_path, hook.agent_transcript_path):
-                if path:
-                    self._look(os.path.realpath(os.path.expanduser(path)))  # noqa: PTH111 a string is wanted
-            if hook.session_id:
-                self._with_memory(hook.session_id, partial(self._moments.hook, hook, self._files.batch))
+            if self._read_transcripts(event.input):
+                self.submit_hook(event)
+                return
+            if event.input.session_id:
+                with self._follower.rebuilding(event.input.session_id, self._writer.batch):
+                    self._checkpoints.record_hook(event.input, self._writer.batch)
             self._commit()
-        finally:
-            done()
+        except Exception:
+            event.on_done(False)
+            raise
+        event.on_done(True)
 
-    def _with_memory(self, session_id: str, action: Callable[[], None]) -> None:
-        """Run *action*; when the session's memory is of an older format, rebuild it instead."""
-        try:
-            action()
-        except StaleMemoryError as error:
-            self._files.rebuild(session_id, error)
+    def submit_hook(self, event: HookEvent) -> None:
+        """Have *event* recorded; may be called from any thread."""
+        self._queue.submit(partial(self.record_hook, event))
 
-    def _live(self) -> None:
+    def _run_until_store_fails(self) -> None:
         try:
-            self._load()
-            self._follow()
+            self.load()
+            while not self._queue.closed.is_set():
+                self.step()
+            self._commit()
         except StoreError as error:
-            # Nothing of the batch was kept, so nothing may be remembered of it: it is read again.
+            # Nothing of the batch was stored: ``load`` drops what is in memory, and it is read again.
             self._gate.failed(error)
-            self._pipeline.forget_all()
-            self._files.batch = Batch()
 
-    def _load(self) -> None:
-        self._files.known = KnownFiles(self._journal.sources())
-        self._made_at = made_at(self._gate.database)
-        self.handoffs.load()
-        self._journal.prune(STOPS_KEPT)
-        self.totals = self._journal.counters()
-        for state in self._journal.latest_states(SESSIONS_SHOWN):
-            self._show(state, 0, latest_activity(state))
-        self.recent.publish()
-        self.reconcile()
+    def _catch_up(self, path: str) -> bool:
+        """Process one path of the backlog; return True if more of it is left."""
+        if not self.status.progress.catching_up:
+            sys.setswitchinterval(CATCHING_UP_SWITCH_S)
+            self.status.set_catching_up(True)
+        unfinished = self._process_path(path, BACKLOG_SLICE_BYTES)
+        if unfinished:
+            self._queue.put_next(path)
+        return unfinished
 
-    def _follow(self) -> None:
-        while not self._hints.closed:
-            self._turn()
-        self._commit()
-
-    def _turn(self) -> None:
-        """Wait for hints and follow them."""
-        tasks, urgent, backlog = self._hints.take()
-        started_s = time.thread_time()
-        for task in tasks:
-            task()
-        for path in urgent:
-            self._look(path)
-        if backlog is not None:
-            self._catch_up(backlog)
-        if backlog is None or not self._hints.has_backlog or self._is_full():
-            self._commit()
-        if not self._files.batch:
-            self._release_memory()
-        if urgent and not tasks:
-            self._hints.pace.spent(time.thread_time() - started_s, len(urgent))
-
-    def _catch_up(self, path: str) -> None:
-        if not self.progress.catching_up:
-            sys.setswitchinterval(CATCHING_UP_SWITCH_S)  # so that status is answered meanwhile
-            self.progress = self.progress._replace(catching_up=True)
-        self._look(path)
-
-    def _release_memory(self) -> None:
-        """All is stored: keep nothing that only reading or catching up has needed."""
-        self._files.known.settle(0 if self.progress.catching_up else AT_HAND)
-        if not self.progress.catching_up:
-            return
-        has_read = self._pipeline.release_memory()
-        if self._hints.has_backlog:
-            return
-        sys.setswitchinterval(USUAL_SWITCH_S)
-        self.progress = self.progress._replace(catching_up=False)
-        if has_read:
-            self._gate.database.shrink()
-            heap.trim()
-
-    def _look(self, path: str) -> None:
-        """Look at *path*, whatever it is."""
+    def _process_path(self, path: str, max_bytes: int) -> bool:
+        """Process whatever is at *path*; return True if it is a transcript of which more is left."""
         name = transcript_name(path[len(self._root) + 1 :]) if path.startswith(self._root + "/") else None
-        if name is None:
-            self._look_elsewhere(path)
-        else:
-            self._files.look(path, name)
-
-    def _look_elsewhere(self, path: str) -> None:
-        """Look at what is no transcript: a project's surroundings, or a directory that has appeared."""
+        if name is not None:
+            return self._follower.read(path, name, self._writer.batch, max_bytes)
         if self._root == path or self._root.startswith(path + "/"):
-            self.reconcile()  # ``projects`` itself has just come into being
-        elif self._around.owns(path):
-            self._look_around(path)
+            self.reconcile()  # ``projects`` itself has just been created
+        elif self._watchers.owns(path):
+            self._process_project_file(path)
         else:
-            self._hints.put_backlog(self._reconciler.directory(path, self._files.known))
-            self._look_below_if_gone(path)
+            self._process_directory(path)
+        return False
 
-    def _look_around(self, path: str) -> None:
-        for root, branch in self._around.moved_branches(path):
-            self._pipeline.move_branch(branch, self.recent.at_work_in(root))
-        for seen in self._around.conducted(path):
-            session_id = self.recent.latest_at_work_in(seen.root)
+    def _process_project_file(self, path: str) -> None:
+        """Process what is watched besides transcripts: git HEAD, tracks, task files, handoff documents."""
+        recent, batch = self.status.recent, self._writer.batch
+        for root, branch in self._watchers.changed_branches(path):
+            self._pipeline.set_branch(branch, recent.active_in(root))
+        for event in self._watchers.track_events(path):
+            session_id = recent.latest_active_in(event.root)
             if session_id:
-                keep = partial(self._moments.conductor, session_id, seen, self._files.batch)
-                self._with_memory(session_id, keep)
-        self._files.batch.facts.extend(self._around.facts(path))
-        self._hints.put_backlog(self._around.scan(path))
+                with self._follower.rebuilding(session_id, batch):
+                    request = CheckpointRequest(
+                        session_id, event.trigger, event.root, track=event.track, epic=event.epic
+                    )
+                    self._checkpoints.record(request, batch)
+        batch.facts.extend(self._watchers.facts(path))
+        self._queue.put_backlog(self._watchers.scan(path))
 
-    def _look_below_if_gone(self, directory: str) -> None:
-        """Miss every transcript of a directory that was moved or deleted as a whole."""
+    def _process_directory(self, directory: str) -> None:
+        """Queue the transcripts of a new directory; process those of a removed one as missing."""
+        self._queue.put_backlog(self._reconciler.scan_directory(directory, self._follower.known))
         if not os.path.isdir(directory):  # noqa: PTH112 hot path
-            for path in [path for path in self._files.known.by_path if path.startswith(directory + "/")]:
-                self._look(path)
+            known = self._follower.known.by_path
+            for path in [path for path in known if path.startswith(directory + "/")]:
+                self._process_path(path, URGENT_SLICE_BYTES)
 
-    def _between_chunks(self, source: Source) -> None:
-        """Store what is enough, and let what happens now pass before the rest of a long file."""
-        if self._files.batch.bytes_read >= LONG_FILE_BYTES:
-            self._commit()
-        if not self.progress.catching_up or not self._hints.has_urgent:
-            return
-        tasks, urgent, _ = self._hints.take()
-        for task in tasks:
-            task()
-        for path in urgent:
-            if path != source.path:
-                self._look(path)
-        if urgent:
-            self._commit()
-
-    def _is_full(self) -> bool:
-        """Say whether the batch holds enough; many small transcripts make as much work as a large one."""
-        return self._files.batch.bytes_read >= BATCH_BYTES or self._pipeline.moved >= BATCH_SESSIONS
+    def _read_transcripts(self, hook: HookInput) -> bool:
+        """Read a slice of the transcripts that *hook* names; return True if more is left."""
+        more_left = False
+        for path in filter(None, (hook.transcript_path, hook.agent_transcript_path)):
+            resolved = os.path.realpath(os.path.expanduser(path))  # noqa: PTH111 a string is wanted
+            more_left |= self._process_path(resolved, URGENT_SLICE_BYTES)
+        return more_left
 
     def _commit(self) -> None:
-        self._pipeline.finish(self._files.batch)
-        self._checkpointer.make_missed(self._files.batch, self._made_at)
-        if not self._files.batch:
+        """Store the batch, publish it for status, announce its facts, and watch the projects it names."""
+        batch = self._writer.commit()
+        if batch is None:
             return
-        batch, self._files.batch = self._files.batch, Batch()
-        newest = self._journal.commit(batch)
-        self._gate.passed()
-        if self._gate.database.wal_is_large:
-            self._hints.put_task_later(self._gate.database.checkpoint_wal, FOLD_WITHIN_S)
-        self._publish(batch)
-        if newest:
-            self._on_commit(newest, batch.stored)
-
-    def _publish(self, batch: Batch) -> None:
-        now = time.time()
-        totals = dict(self.totals)
-        for name, value in batch.counters.items():
-            totals[name] = totals.get(name, 0) + value
-        self.totals = totals
-        lags = {
-            source.session_id: max(0, source.size - source.offset)
-            for source in batch.sources.values()
-            if not source.is_subagent
-        }
-        has_handoffs = False
+        self.status.note_commit(batch, self._follower.known)
+        if batch.stored:
+            self._on_commit(batch.stored[-1].seq, batch.stored)
         for fact in batch.facts:
             if isinstance(fact.body, StateChanged):
-                self._show(fact.body.state, lags.get(fact.session_id, 0), now)
-            elif isinstance(fact.body, HandoffIndexed):
-                has_handoffs = True
-        if has_handoffs:
+                self._queue.put_backlog(self._watchers.follow(fact.body.state))
+        if any(isinstance(fact.body, HandoffIndexed) for fact in batch.facts):
             self.handoffs.refresh()
-        self.recent.publish()
-        self.progress = self.progress._replace(last_commit_at=now)
-        if len(self._files.known.by_path) > self.progress.transcripts:
-            self._recount()
 
-    def _recount(self) -> None:
-        live = self._files.known.by_path.values()
-        sessions = sum(not source.is_subagent for source in live)
-        self.progress = self.progress._replace(transcripts=len(live), sessions=sessions)
-
-    def _show(self, state: SessionState, lag_bytes: int, progress_at: float) -> None:
-        self.recent.put(state, lag_bytes, progress_at)
-        if state.project and time.time() - latest_activity(state) < LIVE_S:
-            places = self._around.follow(state.project)
-            if places:
-                self._hints.put_backlog(places)
+    def _release_memory(self) -> None:
+        """Everything is stored: give back the memory that only reading or catching up needed."""
+        catching_up = self.status.progress.catching_up
+        self._follower.known.pack(0 if catching_up else MAX_UNPACKED)
+        if not catching_up:
+            return
+        had_inactive = self._pipeline.release_memory()
+        if self._queue.has_backlog:
+            return
+        sys.setswitchinterval(USUAL_SWITCH_S)
+        self.status.set_catching_up(False)
+        if had_inactive:
+            self._gate.database.shrink()
+            trim()

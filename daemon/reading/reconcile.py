@@ -1,4 +1,4 @@
-"""Comparing what is on disk with what was read: at the start, after lost events, and slowly for ever."""
+"""Compare the disk with what was read: at start, after lost events, and periodically."""
 
 import os
 import stat
@@ -11,11 +11,11 @@ from flowd.daemon.reading.watcher import Watcher
 from flowd.extractors.transcript.paths import transcript_name
 from flowd.store.packed_sources import PackedSource
 
-Seen = tuple[str, os.stat_result]
+FoundFile = tuple[str, os.stat_result]
 
 
 class Difference(NamedTuple):
-    """What a look at the disk found: files that are not what was last read, and files that are gone."""
+    """Result of a scan: changed and missing transcripts, and how many transcripts and sessions exist."""
 
     changed: list[str]
     missing: list[str]
@@ -24,15 +24,15 @@ class Difference(NamedTuple):
 
 
 class Reconciler:
-    """Walks ``projects/`` with plain scandir, watching each directory it meets."""
+    """Scans ``projects/`` with plain scandir and watches each directory it finds."""
 
     def __init__(self, projects_dir: str, watcher: Watcher) -> None:
         self._root = projects_dir
         self._watcher = watcher
 
-    def everything(self, known: KnownFiles) -> Difference:
-        """Compare all of ``projects/`` with *known*; newest changes first."""
-        self._forget_gone()
+    def scan(self, known: KnownFiles) -> Difference:
+        """Compare all of ``projects/`` with *known*; the newest changes come first."""
+        self._drop_deleted()
         self._watch_root()
         found: list[tuple[int, str]] = []
         unseen = dict(known.by_path)
@@ -48,8 +48,8 @@ class Reconciler:
         found.sort(reverse=True)
         return Difference([path for _, path in found], list(unseen), seen, sessions)
 
-    def directory(self, path: str, known: KnownFiles) -> list[str]:
-        """Return the changed transcripts in or below one directory of ``projects/``, watching it."""
+    def scan_directory(self, path: str, known: KnownFiles) -> list[str]:
+        """Watch one directory of ``projects/``; return the changed transcripts in or below it."""
         if path == self._root or not path.startswith(self._root + "/"):
             return []
         parts = path[len(self._root) + 1 :].split("/")
@@ -60,36 +60,36 @@ class Reconciler:
         found = chain(*self._transcripts(path)) if len(parts) == 1 else self._subagents(path)
         return [entry for entry, status in found if _differs(known.by_path.get(entry), status)]
 
-    def unheld(self, known: KnownFiles) -> list[str]:
-        """Look by hand into every directory that could not be watched."""
-        self._forget_gone()
+    def scan_unwatched(self, known: KnownFiles) -> list[str]:
+        """Return the changed transcripts of all directories that could not be watched."""
+        self._drop_deleted()
         changed: list[str] = []
-        for directory in list(self._watcher.unheld):
-            changed.extend(self.directory(directory, known))
+        for directory in list(self._watcher.unwatched):
+            changed.extend(self.scan_directory(directory, known))
         return changed
 
     @property
     def sees_new_projects(self) -> bool:
-        """Whether a new directory below ``projects/`` would be noticed without looking."""
-        return not any(f"{self._root}/".startswith(f"{directory}/") for directory in self._watcher.unheld)
+        """Whether a new directory below ``projects/`` is reported by the watcher."""
+        return not any(f"{self._root}/".startswith(f"{directory}/") for directory in self._watcher.unwatched)
 
-    def _forget_gone(self) -> None:
-        for directory in list(self._watcher.unheld):
+    def _drop_deleted(self) -> None:
+        for directory in list(self._watcher.unwatched):
             if not os.path.isdir(directory):  # noqa: PTH112 hot path
-                self._watcher.unheld.discard(directory)
+                self._watcher.unwatched.discard(directory)
 
     def _watch_root(self) -> None:
-        # Until Claude Code has been used, `projects` is not there: its nearest ancestor says when it comes.
+        # Before Claude Code is first used, `projects` does not exist: watch its nearest ancestor.
         directory = self._root
         while not self._watcher.watch(directory) and not os.path.isdir(directory):  # noqa: PTH112 hot path
             directory = os.path.dirname(directory)
-        if directory != self._root and os.path.isdir(self._root):  # noqa: PTH112 it came while we looked
+        if directory != self._root and os.path.isdir(self._root):  # noqa: PTH112 it was created meanwhile
             self._watcher.watch(self._root)
 
-    def _transcripts(self, directory: str) -> tuple[list[Seen], list[Seen]]:
-        """Return the transcripts of a project: those of its sessions, and those of their subagents."""
-        own: list[Seen] = []
-        subagents: list[Seen] = []
+    def _transcripts(self, directory: str) -> tuple[list[FoundFile], list[FoundFile]]:
+        """Return the transcripts of a project: those of sessions, and those of subagents."""
+        own: list[FoundFile] = []
+        subagents: list[FoundFile] = []
         for entry in _entries(directory):
             name = entry.name
             try:
@@ -100,12 +100,12 @@ class Reconciler:
                         (subagents if name.startswith("agent-") else own).append((entry.path, status))
                 elif entry.is_dir(follow_symlinks=False):
                     subagents.extend(self._subagents(entry.path))
-            except OSError:  # gone between listing and looking: the next pass tells
+            except OSError:  # deleted since the listing: the next scan reports it
                 continue
         return own, subagents
 
-    def _subagents(self, session_dir: str) -> Iterator[Seen]:
-        """Yield the subagent transcripts below a session's own directory, watching where they appear."""
+    def _subagents(self, session_dir: str) -> Iterator[FoundFile]:
+        """Yield the subagent transcripts below a session's directory, and watch their directories."""
         for directory, _, files in os.walk(session_dir):
             relative = directory[len(self._root) + 1 :].split("/")
             if len(relative) > 2 and relative[2] != "subagents":
@@ -122,8 +122,8 @@ class Reconciler:
                         yield path, status
 
 
-def _differs(kept: PackedSource | None, status: os.stat_result) -> bool:
-    return kept is None or not kept.is_as_read(status)
+def _differs(known: PackedSource | None, status: os.stat_result) -> bool:
+    return known is None or not known.is_as_read(status)
 
 
 def _entries(directory: str) -> list[os.DirEntry[str]]:

@@ -1,4 +1,4 @@
-"""Reading what was added to a file: complete lines only, each byte once."""
+"""Read what was appended to a file: complete lines only, each byte once."""
 
 import hashlib
 import os
@@ -14,7 +14,7 @@ TAIL_BYTES = 64
 
 
 class Chunk(NamedTuple):
-    """Some complete lines, and where the file is to be read on."""
+    """Some complete lines, and the offset after them."""
 
     data: bytes
     next_offset: int
@@ -23,7 +23,7 @@ class Chunk(NamedTuple):
 
 
 def fingerprint(head: bytes) -> str:
-    """Return what identifies a file by its first bytes; empty while its first line is not complete."""
+    """Return a digest of a file's first line; empty while that line is incomplete."""
     end = head.find(b"\n")
     if end < 0 and len(head) < HEAD_BYTES:
         return ""
@@ -31,24 +31,19 @@ def fingerprint(head: bytes) -> str:
 
 
 def read_head(descriptor: int) -> bytes:
-    """Return the bytes that a fingerprint is made of."""
+    """Return the bytes that ``fingerprint`` needs."""
     return os.pread(descriptor, HEAD_BYTES, 0)
 
 
 def tail_digest(last_bytes: bytes) -> bytes:
-    """Return a digest of the bytes before the read position; the bytes themselves may hold secrets."""
+    """Return a digest of the bytes before the offset; the bytes themselves may contain secrets."""
     return hashlib.blake2b(last_bytes[-TAIL_BYTES:], digest_size=8).digest() if last_bytes else b""
 
 
 def tail_before(descriptor: int, offset: int) -> bytes:
-    """Return the digest of the bytes that now stand before *offset*."""
+    """Return the digest of the bytes that precede *offset* now."""
     window = min(TAIL_BYTES, offset)
     return tail_digest(os.pread(descriptor, window, offset - window))
-
-
-def still_the_same(descriptor: int, offset: int, tail: bytes) -> bool:
-    """Say whether the bytes before *offset* are those that were read when *tail* was made."""
-    return tail_before(descriptor, offset) == tail
 
 
 def line_boundary_before(descriptor: int, size: int) -> int:
@@ -66,30 +61,27 @@ def line_boundary_before(descriptor: int, size: int) -> int:
 class LineReader:
     """Reads chunks of complete lines through one buffer that is reused."""
 
-    def __init__(self, chunk_bytes: int = CHUNK_BYTES, longest_line: int = MAX_LINE_BYTES) -> None:
+    def __init__(self, chunk_bytes: int = CHUNK_BYTES, max_line_bytes: int = MAX_LINE_BYTES) -> None:
         self._buffer = bytearray(chunk_bytes)
-        self._chunk_bytes = chunk_bytes
-        self._longest_line = longest_line
+        self._max_line_bytes = max_line_bytes
 
     def chunks(self, descriptor: int, source: Source) -> Iterator[Chunk]:
-        """Yield what stands after *source*'s offset; the caller moves the offset as it takes each."""
+        """Yield what follows *source*'s offset; the caller advances the offset after each chunk."""
         while (chunk := self._next(descriptor, source.offset)) is not None:
             yield chunk
-            if len(chunk.data) < self._chunk_bytes // 2 and chunk.next_offset == source.size:
-                return  # a small addition, read to its end: what comes later brings its own hint
+            if len(chunk.data) < len(self._buffer) // 2 and chunk.next_offset == source.size:
+                return  # a small addition, read to its end: later additions come with their own event
 
     def _next(self, descriptor: int, offset: int) -> Chunk | None:
         filled = os.preadv(descriptor, [self._buffer], offset)
         end = self._buffer.rfind(b"\n", 0, filled) + 1
-        if end == 0 and filled == len(self._buffer):
-            return self._long_line(descriptor, offset)
         if end == 0:
-            return None
+            return self._long_line(descriptor, offset) if filled == len(self._buffer) else None
         return _chunk(bytes(memoryview(self._buffer)[:end]), offset, descriptor)
 
     def _long_line(self, descriptor: int, offset: int) -> Chunk | None:
         size = len(self._buffer)
-        while size < self._longest_line:
+        while size < self._max_line_bytes:
             size *= 4
             data = os.pread(descriptor, size, offset)
             end = data.rfind(b"\n") + 1

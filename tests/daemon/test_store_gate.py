@@ -4,15 +4,20 @@ import os
 import sqlite3
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from flowd.daemon.store_gate import StoreGate
+from flowd.store.database import Database
 from flowd.store.migrations import migrate
+from flowd.system.errors import StoreError
 from tests.support.files import append
 from tests.support.transcript_lines import line, lines
+from tests.support.waiting import wait_until
 
 if TYPE_CHECKING:
     from tests.support.daemon_home import DaemonHome
@@ -214,3 +219,28 @@ def test_a_full_disk_is_named_and_read_on_when_there_is_room(
     see_it_named(daemon_home, "full")
     own_disk.run("rm", f"{own_disk.data}/filler")
     daemon_home.wait_for(serves(transcript.read_bytes().count(b"\n")))
+
+
+def test_opening_ends_when_it_is_told_to_stop(tmp_path: Path) -> None:
+    """The gate waits on a plain event, not on anybody's queue."""
+    path = tmp_path / "core.db"
+    path.write_text("not a database, and too long to be taken for an empty one" * 10)
+    gate, stop = StoreGate(Database(path)), threading.Event()
+    opened: list[bool] = []
+    thread = threading.Thread(target=lambda: opened.append(gate.open(stop)))
+    thread.start()
+    wait_until(lambda: gate.condition, "the condition to be known")
+    stop.set()
+    thread.join(30)
+    assert (opened, gate.is_open) == ([False], False)
+    assert not gate.open(stop)
+
+
+def test_a_successful_write_makes_the_next_wait_short_again(tmp_path: Path) -> None:
+    migrate(tmp_path / "core.db")
+    gate = StoreGate(Database(tmp_path / "core.db"))
+    for _ in range(3):
+        gate.failed(StoreError("no", condition="full"))
+    assert (gate.failures, gate.condition) == (3, "full")
+    gate.passed()
+    assert (gate.failures, gate.condition) == (0, "")

@@ -177,13 +177,13 @@ def test_a_part_that_dies_is_started_again_and_misses_nothing(
 ) -> None:
     plant = """
 from flowd.daemon.reading.follower import Follower
-really, deaths = Follower._read, []
+really, deaths = Follower.read, []
 def read(self, *arguments):
     if not deaths:
         deaths.append(1)
         raise RuntimeError("planted")
     return really(self, *arguments)
-Follower._read = read
+Follower.read = read
 """
     start_with(daemon_home, plant)
     append(transcript, lines(1, 5))

@@ -210,7 +210,7 @@ def test_facts_without_a_project_are_not_for_this_sink(sink: HandoffYamlSink) ->
 
 @pytest.mark.parametrize("cwd", [lambda: str(Path.home()), lambda: "/", lambda: "/tmp", lambda: "/var/tmp"])
 def test_home_root_and_temp_roots_are_no_projects(cwd: Callable[[], str]) -> None:
-    assert ProjectResolver().of(cwd(), cwd()).root == ""
+    assert ProjectResolver().resolve(cwd(), cwd()).root == ""
 
 
 def test_a_worktree_has_its_own_file_and_names_the_repository(tmp_path: Path) -> None:
@@ -221,9 +221,9 @@ def test_a_worktree_has_its_own_file_and_names_the_repository(tmp_path: Path) ->
     (main / ".git" / "worktrees" / "tree" / "HEAD").write_text("ref: refs/heads/side\n")
     tree.mkdir()
     (tree / ".git").write_text(f"gitdir: {main / '.git' / 'worktrees' / 'tree'}\n")
-    place = ProjectResolver().of(str(tree), str(tree))
+    place = ProjectResolver().resolve(str(tree), str(tree))
     assert (place.root, place.repository, place.worktree) == (str(tree), str(main / ".git"), "tree")
-    assert ProjectResolver().of(str(main), str(main)).repository == place.repository
+    assert ProjectResolver().resolve(str(main), str(main)).repository == place.repository
 
 
 @hypothesis_settings(

@@ -1,5 +1,6 @@
 """A reader that a test drives by hand."""
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -7,16 +8,18 @@ import msgspec
 
 from flowd.daemon.control.status import SessionLine
 from flowd.daemon.reading.queue import ReaderQueue
-from flowd.daemon.reading.reader import Reader
+from flowd.daemon.reading.reader import Reader, ReaderPaths
+from flowd.daemon.reading.scheduler import ReaderScheduler
 from flowd.daemon.reading.watcher import NoWatcher
 from flowd.daemon.store_gate import StoreGate
+from flowd.daemon.timer import Timer
 from flowd.model.facts import Fact
 from flowd.store.database import Database
 from flowd.store.journal import Journal
 
 
 class Following:
-    """A reader without its thread: ``catch_up`` and ``look`` do what it would do until nothing is left."""
+    """A reader without its thread: ``catch_up`` and ``look`` call ``step`` until nothing is left to do."""
 
     def __init__(self, database: Database, projects: Path) -> None:
         self.projects = projects
@@ -28,29 +31,33 @@ class Following:
         self.restart()
 
     def restart(self) -> None:
-        """Begin anew with what core.db holds."""
-        self.hints = ReaderQueue(least_rest_s=0)
-        watcher = NoWatcher(lambda: None)
+        """Start again from what core.db holds."""
+        self.queue, self.timer = ReaderQueue(), Timer()
         self.reader = Reader(
-            str(self.projects), StoreGate(self.database), self.hints, watcher, lambda *_: None
+            ReaderPaths(str(self.projects), str(self.projects.parent / "handoffs")),
+            StoreGate(self.database),
+            self.queue,
+            ReaderScheduler(self.queue, self.timer, min_rest_s=0),
+            NoWatcher(lambda: None),
+            lambda *_: None,
         )
-        self.reader._load()
-        self._settle()
+        self.reader.load()
+        self._run_to_end()
 
     def lines(self, idle_after_s: float) -> list[SessionLine]:
         """Return the sessions that status would show."""
-        return msgspec.json.decode(self.reader.recent.lines(idle_after_s), type=list[SessionLine])
+        return msgspec.json.decode(self.reader.status.recent.lines(idle_after_s), type=list[SessionLine])
 
     def catch_up(self) -> None:
         """Compare everything with the disk and read what differs."""
-        self.hints.put_task(self.reader.reconcile)
-        self._settle()
+        self.queue.submit(self.reader.reconcile)
+        self._run_to_end()
 
     def look(self, *paths: Path) -> None:
         """Take an event for each of *paths*."""
         for path in paths:
-            self.hints.put(str(path))
-        self._settle()
+            self.queue.put(str(path))
+        self._run_to_end()
 
     def append(self, data: bytes, path: Path | None = None) -> None:
         """Add *data* to a transcript and read it."""
@@ -86,11 +93,11 @@ class Following:
         return state.state.records  # type: ignore[union-attr]  # the facts of kind state hold one
 
     def let_grace_pass(self) -> None:
-        """Have the second that a missing file is given be over."""
-        self.hints._later = dict.fromkeys(self.hints._later, 0.0)
+        """Have the grace period of missing files be over."""
+        self.timer.run_due(math.inf)
 
-    def _settle(self) -> None:
-        while self.hints.waiting or self.hints.has_urgent or self.hints._later:
-            if not self.hints.waiting and not self.hints.has_urgent:
+    def _run_to_end(self) -> None:
+        while self.timer.pending or not self.queue.is_empty:
+            if self.queue.is_empty:
                 self.let_grace_pass()
-            self.reader._turn()
+            self.reader.step()

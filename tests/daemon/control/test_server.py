@@ -1,5 +1,6 @@
 """Answers that come later, to clients that may not have waited for them."""
 
+import os
 import shutil
 import socket
 import tempfile
@@ -10,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from flowd.daemon.control.server import ControlServer
+from flowd.daemon.control.server import ControlServer, peer_uid
 
 DEADLINE_S = 10.0
 
@@ -62,3 +63,36 @@ def test_a_client_that_hangs_up_in_the_moment_of_its_answer_harms_nobody(path: P
     finally:
         server.close()
         thread.join(DEADLINE_S)
+
+
+def test_the_peer_of_a_socket_is_known_by_its_user(as_nobody: Callable[[Callable[[], int]], int]) -> None:
+    """The other end may be another user, who is told by the kernel and not by the client."""
+    folder = Path(tempfile.mkdtemp(prefix="flowd-test-", dir="/tmp"))
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        folder.chmod(0o755)
+        listener.bind(str(folder / "s"))
+        (folder / "s").chmod(0o777)
+        listener.listen()
+        with connected(folder / "s"):
+            own, _ = listener.accept()
+            with own:
+                assert peer_uid(own) == os.getuid()
+
+        def connect() -> int:
+            with connected(folder / "s"):
+                return 0
+
+        assert as_nobody(connect) == 0
+        other, _ = listener.accept()
+        with other:
+            assert peer_uid(other) == 65534
+    finally:
+        listener.close()
+        shutil.rmtree(folder)
+
+
+def test_both_ends_of_a_socket_pair_belong_to_this_user() -> None:
+    one, other = socket.socketpair()
+    with one, other:
+        assert (peer_uid(one), peer_uid(other)) == (os.getuid(), os.getuid())

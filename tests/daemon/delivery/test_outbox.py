@@ -1,6 +1,6 @@
 """What waits for a sink, and what is remembered of what was delivered."""
 
-from flowd.daemon.delivery.outbox import KEYS_REMEMBERED, MANY, Outbox
+from flowd.daemon.delivery.outbox import KEYS_REMEMBERED, MANY_DELIVERIES, Outbox
 from flowd.model.facts import Fact, Titled
 
 
@@ -48,7 +48,7 @@ def test_only_the_latest_deliveries_are_remembered() -> None:
 def test_much_work_is_told_once_and_only_when_nothing_waits() -> None:
     """Then memory is worth giving back."""
     outbox = Outbox()
-    for number in range(MANY):
+    for number in range(MANY_DELIVERIES):
         deliver(outbox, str(number), 0.0)
     outbox.put("waiting", fact("waiting"), 0.0)
     assert not outbox.release_memory()

@@ -10,7 +10,6 @@ import pytest
 
 from flowd.config.live import LiveSettings
 from flowd.daemon.delivery.sink_worker import SinkStatus, SinkWorker
-from flowd.daemon.reading.queue import ReaderQueue
 from flowd.daemon.store_gate import StoreGate
 from flowd.model.facts import Fact, Titled, state_fact
 from flowd.model.session import SessionState
@@ -63,7 +62,7 @@ class Bench:
         self.database = Database(path / "core.db")
         ensure_current(self.database)
         self.gate = StoreGate(self.database)
-        self.gate._opened.set()
+        assert self.gate.open(threading.Event())
         self.workers: list[SinkWorker] = []
         self._threads: list[threading.Thread] = []
         self.set(QUICK)
@@ -87,8 +86,7 @@ class Bench:
             batch.facts.append(state_fact(SessionState(session_id=session, project="/p", title=title)))
         newest = Journal(self.database).commit(batch)
         for worker in self.workers:
-            worker.note(newest)
-            worker.wake()
+            worker.announce(newest)
         return newest
 
     def end(self, drain_s: float = DEADLINE_S) -> None:
@@ -341,7 +339,7 @@ def test_a_worker_starts_over_when_core_db_has_become_another_one(
     bench.database.drop_connection()
     for file in bench.database.path.parent.glob("core.db*"):
         file.unlink()
-    assert bench.gate.open(ReaderQueue())
+    assert bench.gate.open(threading.Event())
     bench.write("fresh")
     until(worker, lambda status: any(fact.session_id == "fresh" for fact in shelf.taken))
     assert until(worker, lambda status: status.cursor == 1)
@@ -352,7 +350,6 @@ def test_discrete_facts_are_delivered_like_states(bench: Bench) -> None:
     worker = bench.work(shelf)
     batch = Batch()
     batch.facts.append(Fact("k", "a", "/p", 1.0, Titled("T")))
-    worker.note(Journal(bench.database).commit(batch))
-    worker.wake()
+    worker.announce(Journal(bench.database).commit(batch))
     until(worker, lambda status: status.delivered == 1)
     assert shelf.taken[0].body == Titled("T")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from flowd.daemon.hooks.event import HookEvent
 from flowd.model.facts import Checkpointed
 from flowd.model.hook_input import HookInput, hook_input
 from flowd.store.idle import Pause
@@ -33,7 +34,7 @@ def hook(following: "Following", event: str, at: float = 0.0, **fields: str) -> 
     wanted = HookInput(
         hook_event_name=event, session_id="s1", transcript_path=str(following.transcript), at=at, **fields
     )
-    following.reader.on_hook(wanted, lambda: None)
+    following.reader.record_hook(HookEvent(wanted, lambda _: None))
 
 
 def checkpoints(following: "Following", trigger: str) -> list[Checkpointed]:
@@ -141,8 +142,8 @@ def test_only_the_latest_turn_ends_are_kept(following: "Following") -> None:
 def test_an_idle_session_gets_its_checkpoint_once_per_pause(following: "Following") -> None:
     following.append(line(1))
     pause = Pause("s1", "", 1_700_000_000.0)
-    following.reader.tell_idle(pause)
-    following.reader.tell_idle(pause)
+    following.reader.record_idle(pause)
+    following.reader.record_idle(pause)
     assert len(checkpoints(following, "idle")) == 1
     assert len(following.facts("idle")) == 1
 

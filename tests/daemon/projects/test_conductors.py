@@ -68,7 +68,7 @@ def test_a_missed_event_is_found_by_comparison(following: "Following", project: 
 def test_a_project_without_conductor_is_not_watched(following: "Following", project: Path) -> None:
     """Nothing is asked of the watcher, nothing is written."""
     following.append(line(1, cwd=str(project)))
-    assert following.reader._around.conductors.places == []
+    assert following.reader._watchers.conductors.paths == []
     assert sorted(os.listdir(project)) == [".git"]
 
 

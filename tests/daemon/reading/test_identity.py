@@ -41,7 +41,7 @@ def test_what_was_done_to_a_source_is_known_after_it_was_settled(tmp_path: Path)
     known = KnownFiles([])
     source = look(known, file).source
     source.id, source.records = 7, 3
-    known.settle()
+    known.pack()
     again = look(known, file).source
     assert again is not source
     assert again == source
@@ -53,10 +53,10 @@ def test_a_settled_file_is_known_under_its_new_name(tmp_path: Path) -> None:
     file.write_bytes(LINE)
     known = KnownFiles([])
     look(known, file)
-    known.settle()
+    known.pack()
     file.rename(renamed)
     assert look(known, renamed).event == "renamed"
-    known.settle()
+    known.pack()
     assert source_of(known, renamed).path == str(renamed)
     assert known.at(str(file)) is None
 
@@ -67,10 +67,10 @@ def test_a_settled_file_that_vanished_is_known_when_it_returns(tmp_path: Path) -
     file.write_bytes(LINE)
     known = KnownFiles([])
     look(known, file)
-    known.settle()
+    known.pack()
     file.rename(away)
     known.vanish(source_of(known, file))
-    known.settle()
+    known.pack()
     assert known.at(str(file)) is None
     away.rename(file)
     assert look(known, file).event == "returned"
@@ -83,5 +83,5 @@ def test_a_session_is_asked_for_its_transcripts_and_no_others(tmp_path: Path) ->
     for file in files:
         file.write_bytes(LINE)
         look(known, file)
-    known.settle()
+    known.pack()
     assert [source.path for source in known.of_session("two")] == [str(files[1])]

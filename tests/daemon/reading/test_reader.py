@@ -363,8 +363,8 @@ def test_a_subagents_file_belongs_to_its_parents_session(
     row = following.source(agent)
     assert (row["session_id"], row["is_subagent"], row["records"]) == ("s1", 1, 1)
     following.catch_up()
-    assert following.reader.progress.sessions == 1
-    assert following.reader.progress.transcripts == 2
+    assert following.reader.status.progress.sessions == 1
+    assert following.reader.status.progress.transcripts == 2
     assert len(following.lines(1800)) == 1
 
 

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from flowd.daemon.reading.watcher import InotifyWatcher, NoWatcher, make_watcher
+from flowd.daemon.reading.inotify import InotifyWatcher
+from flowd.daemon.reading.watcher import NoWatcher, make_watcher
 from tests.support.files import append
 from tests.support.transcript_lines import line, lines
 
@@ -118,22 +119,22 @@ def test_a_directory_that_may_not_be_watched_is_polled(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told: list[str] = []
-    watcher = InotifyWatcher(told.append, lambda: None, lambda: told.append("unheld"))
+    watcher = InotifyWatcher(told.append, lambda: None, lambda: told.append("unwatched"))
     try:
         monkeypatch.setattr(watcher._fd, "add_callback", lambda *_: -1)
         assert not watcher.watch(str(tmp_path))
-        assert watcher.unheld == {str(tmp_path)}
-        assert told == ["unheld"]
+        assert watcher.unwatched == {str(tmp_path)}
+        assert told == ["unwatched"]
     finally:
         watcher.close()
 
 
 def test_a_missing_directory_is_neither_watched_nor_polled(tmp_path: Path) -> None:
-    watcher = InotifyWatcher(lambda _: None, lambda: None, lambda: None, most_watches=1)
+    watcher = InotifyWatcher(lambda _: None, lambda: None, lambda: None, max_watches=1)
     try:
         assert watcher.watch(str(tmp_path))
         assert not watcher.watch(str(tmp_path / "missing"))
-        assert (watcher.asked, watcher.held, watcher.unheld) == (1, 1, set())
+        assert (watcher.asked, watcher.held, watcher.unwatched) == (1, 1, set())
     finally:
         watcher.close()
 
@@ -142,9 +143,9 @@ def test_without_inotify_everything_is_polled(tmp_path: Path, monkeypatch: pytes
     def refuse(*_: object) -> None:
         raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
 
-    monkeypatch.setattr("flowd.daemon.reading.watcher.InotifyWatcher", refuse)
+    monkeypatch.setattr("flowd.daemon.reading.inotify.InotifyWatcher", refuse)
     told: list[str] = []
-    watcher = make_watcher(lambda _: None, lambda: None, lambda: told.append("unheld"), 0)
+    watcher = make_watcher(lambda _: None, lambda: None, lambda: told.append("unwatched"), 0)
     assert isinstance(watcher, NoWatcher)
     assert not watcher.watch(str(tmp_path))
-    assert (watcher.asked, watcher.held, told) == (1, 0, ["unheld"])
+    assert (watcher.asked, watcher.held, told) == (1, 0, ["unwatched"])

@@ -1,0 +1,58 @@
+"""Commit the batch: facts, memories and offsets in one transaction."""
+
+from flowd.daemon.hooks.checkpoints import CheckpointRecorder
+from flowd.daemon.reading.pipeline import Pipeline
+from flowd.daemon.reading.scheduler import ReaderScheduler
+from flowd.daemon.store_gate import StoreGate
+from flowd.model.facts import Compacted
+from flowd.store.journal import Batch, Journal
+
+BATCH_BYTES = 8 << 20
+BATCH_SESSIONS = 32
+# The state in the middle of a file is soon outdated, and every sink would process it for nothing.
+UNFINISHED_BATCH_BYTES = 4 * BATCH_BYTES
+WAL_CHECKPOINT_DELAY_S = 0.3
+
+
+class BatchWriter:
+    """Owns the batch. The reader's helpers add to it; only ``commit`` stores it."""
+
+    def __init__(
+        self,
+        gate: StoreGate,
+        pipeline: Pipeline,
+        checkpoints: CheckpointRecorder,
+        scheduler: ReaderScheduler,
+    ) -> None:
+        self._gate = gate
+        self._journal = Journal(gate.database)
+        self._pipeline = pipeline
+        self._checkpoints = checkpoints
+        self._scheduler = scheduler
+        self.batch = Batch()
+
+    def is_full(self, *, unfinished: bool) -> bool:
+        """Return True if the batch is large enough to commit; *unfinished*: in the middle of a file."""
+        if unfinished:
+            return self.batch.bytes_read >= UNFINISHED_BATCH_BYTES
+        return self.batch.bytes_read >= BATCH_BYTES or self._pipeline.changed >= BATCH_SESSIONS
+
+    def commit(self) -> Batch | None:
+        """Store the batch in one transaction and return it; return None if there is nothing to store."""
+        batch = self.batch
+        self._pipeline.finish(batch)
+        if any(isinstance(fact.body, Compacted) for fact in batch.facts):
+            self._checkpoints.record_missed(batch)
+        if not batch:
+            return None
+        self.batch = Batch()
+        self._journal.commit(batch)
+        if self._gate.failures:
+            self._gate.passed()
+        if self._gate.database.wal_is_large:
+            self._scheduler.submit_later(self._gate.database.checkpoint_wal, WAL_CHECKPOINT_DELAY_S)
+        return batch
+
+    def discard(self) -> None:
+        """Drop the batch: it could not be stored and will be read again."""
+        self.batch = Batch()
