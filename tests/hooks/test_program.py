@@ -403,7 +403,7 @@ def test_a_transcript_that_comes_a_moment_after_its_first_hook_is_waited_for(sce
 
 
 @pytest.mark.parametrize("fields", [{"transcript_path": ""}, {"entrypoint": "sdk-cli"}])
-def test_what_may_be_nobodys_work_is_left_to_the_daemon(scene: Scene, fields: dict[str, str]) -> None:
+def test_what_may_be_nobodys_work_is_left_to_the_daemon(scene: Scene, fields: dict[str, Any]) -> None:
     scene.run("Stop", **fields)
     wait_until(lambda: scene.log()[-1].endswith("fallback left-to-daemon"))
     assert len(scene.spooled()) == 1
