@@ -31,9 +31,9 @@ class _Help(argparse.RawDescriptionHelpFormatter):
     """Verbs and what they do side by side."""
 
     def __init__(self, prog: str) -> None:
-        super().__init__(prog, max_help_position=18)
+        super().__init__(prog, max_help_position=20)
         # argparse forgets how far verbs are indented when it looks for the longest of them.
-        self._action_max_length = 16
+        self._action_max_length = 18
 
 
 def run_command(

@@ -10,7 +10,7 @@ from tests.support.transcript_lines import line
 if TYPE_CHECKING:
     from tests.support.following import Following
 
-ROOM = str(Path(__file__).resolve().parents[2] / "daemon")
+ROOM = str(Path(__file__).resolve().parents[3] / "daemon")
 MAX_FUNCTIONS, MAX_MODULES = 35, 15
 
 
