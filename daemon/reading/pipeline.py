@@ -7,6 +7,7 @@ from collections.abc import Callable
 from flowd.config.logs import log
 from flowd.daemon.projects.resolver import ProjectResolver
 from flowd.daemon.reading.tailer import Chunk
+from flowd.extractors.fields.activity import note_entrypoint
 from flowd.extractors.transcript.protocol import Note
 from flowd.extractors.transcript.records import Decoded, decode_lines
 from flowd.extractors.transcript.session import SessionMemory
@@ -82,6 +83,14 @@ class Pipeline:
         for session_id in session_ids:
             self._memory(session_id).part("activity").branch = branch
             self._changed.add(session_id)
+
+    def note_entrypoint(self, session_id: str, entrypoint: str) -> None:
+        """Remember how the client of the session was started; old clients tell it to hooks alone."""
+        memory = self._memory(session_id).part("activity")
+        if entrypoint and entrypoint != memory.entrypoint:
+            note_entrypoint(memory, entrypoint)
+            if self.knows(session_id):
+                self._changed.add(session_id)
 
     def end(self, session_id: str, at: float) -> None:
         """Mark the session as ended; a later record reopens it."""
