@@ -113,6 +113,7 @@ class Reader:
         self._journal.prune(STOPS_KEPT)
         states = self._journal.latest_states(SESSIONS_SHOWN)
         self.status.load(self._journal.counters(), states)
+        self._pipeline.unknown_types.load(self.status.totals)
         for state in states:
             self._queue.put_backlog(self._watchers.follow(state))
         self.reconcile()
