@@ -17,6 +17,7 @@ from flowd.daemon.delivery.dispatcher import Dispatcher
 from flowd.daemon.delivery.sink_worker import SinkStatus, SinkWorker
 from flowd.daemon.projects.handoff_files import HandoffFiles
 from flowd.daemon.reading.progress import ReaderStatus
+from flowd.daemon.reading.unknown_types import count_by_name, is_unknown_type
 from flowd.daemon.reading.watcher import Watcher
 from flowd.daemon.store_gate import StoreGate
 from flowd.daemon.supervised_thread import SupervisedThread
@@ -185,8 +186,13 @@ def _counts(
         transcripts=transcripts,
         lines=totals.get("lines", 0),
         bytes=totals.get("bytes", 0),
-        troubles={name: value for name, value in totals.items() if name not in PLAIN_COUNTERS and value},
+        troubles={name: value for name, value in totals.items() if value and _is_trouble(name)},
+        unknown_types=count_by_name(totals),
     )
+
+
+def _is_trouble(counter: str) -> bool:
+    return counter not in PLAIN_COUNTERS and not is_unknown_type(counter)
 
 
 def _watches(watcher: Watcher) -> snapshots.WatchStatus:

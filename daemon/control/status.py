@@ -59,6 +59,7 @@ class RecordCounts(msgspec.Struct, frozen=True, kw_only=True):
     lines: int
     bytes: int
     troubles: dict[str, int]
+    unknown_types: dict[str, int]
 
 
 class WatchStatus(msgspec.Struct, frozen=True, kw_only=True):

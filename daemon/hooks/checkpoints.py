@@ -4,32 +4,27 @@ import time
 
 import msgspec
 
-from flowd.daemon.projects.resolver import ProjectResolver
 from flowd.daemon.reading.pipeline import Pipeline
-from flowd.extractors.text import cut_at_sentence, plain
 from flowd.model.checkpoints import checkpoint_fact, moment
 from flowd.model.facts import Compacted, Fact, SessionEnded, Trigger, WentIdle
 from flowd.model.hook_input import HookInput
-from flowd.model.session import SessionState
 from flowd.redaction.redactor import redact
 from flowd.store.idle import Pause
 from flowd.store.journal import Batch, Journal
 
 MAX_MESSAGE_CHARACTERS = 4000
-MAX_NOW_CHARACTERS = 200
 HOOK_TRIGGERS: dict[str, Trigger] = {"PreCompact": "precompact", "Stop": "stop", "SessionEnd": "session-end"}
 
 
 class CheckpointRequest(msgspec.Struct, frozen=True):
     """Ask for a checkpoint of a session.
 
-    ``fired_at`` is when the event happened, 0 for now. ``cwd`` and ``message`` describe a session whose
-    transcript is not there. ``track`` and ``epic`` identify an event of the conductor.
+    ``fired_at`` is when the event happened, 0 for now. ``track`` and ``epic`` identify an event of the
+    conductor.
     """
 
     session_id: str
     trigger: Trigger
-    cwd: str = ""
     message: str = ""
     fired_at: float = 0.0
     track: str = ""
@@ -39,19 +34,17 @@ class CheckpointRequest(msgspec.Struct, frozen=True):
 class CheckpointRecorder:
     """Adds checkpoint facts to a batch. The key names the event: hook and transcript together make one."""
 
-    def __init__(self, pipeline: Pipeline, projects: ProjectResolver, journal: Journal) -> None:
+    def __init__(self, pipeline: Pipeline, journal: Journal) -> None:
         self._pipeline = pipeline
-        self._projects = projects
         self._journal = journal
         self.missed_since = 0.0
 
     def record(self, request: CheckpointRequest, batch: Batch) -> None:
-        """Add a checkpoint of the session's current state to *batch*."""
+        """Add a checkpoint of the session's current state to *batch*; of a session it does not know, none."""
+        if not self._pipeline.knows(request.session_id):
+            return
         message = redact(request.message)[:MAX_MESSAGE_CHARACTERS]
-        if self._pipeline.knows(request.session_id):
-            state = self._pipeline.state(request.session_id)
-        else:
-            state = self._state_without_transcript(request, message)
+        state = self._pipeline.state(request.session_id)
         later = self._compactions_after(request, batch)
         if later:  # a late PreCompact: keep the checkpoint that the transcript has already made
             event = f"precompact:{state.compactions - later}"
@@ -61,19 +54,25 @@ class CheckpointRecorder:
         event = f"{request.trigger}:{track}:{epic}" if track else moment(request.trigger, state)
         batch.facts.append(checkpoint_fact(state, request.trigger, event, message, track=track, epic=epic))
 
-    def record_hook(self, hook: HookInput, batch: Batch) -> None:
-        """Add to *batch* what *hook* reports."""
-        if hook.hook_event_name == "SessionEnd":
+    def record_hook(self, hook: HookInput, batch: Batch) -> bool:
+        """Add to *batch* what *hook* reports; return False if no record of its session has been read.
+
+        The transcript is late, or the session keeps none: then nothing of it may be kept here either.
+        """
+        self._pipeline.note_entrypoint(hook.session_id, hook.entrypoint)
+        trigger = HOOK_TRIGGERS.get(hook.hook_event_name)
+        if trigger is None:
+            return True
+        if not self._pipeline.knows(hook.session_id):
+            return False
+        if trigger == "session-end":
             at = hook.at or time.time()
             self._pipeline.end(hook.session_id, at)
             key = f"{hook.session_id}:ended:{at}"
             batch.facts.append(Fact(key, hook.session_id, "", at, SessionEnded(hook.reason)))
-        trigger = HOOK_TRIGGERS.get(hook.hook_event_name)
-        if trigger is not None:
-            request = CheckpointRequest(
-                hook.session_id, trigger, hook.cwd, hook.last_assistant_message, fired_at=hook.at
-            )
-            self.record(request, batch)
+        message = hook.last_assistant_message
+        self.record(CheckpointRequest(hook.session_id, trigger, message, fired_at=hook.at), batch)
+        return True
 
     def record_idle(self, pause: Pause, batch: Batch) -> None:
         """Add to *batch* that a session has gone idle."""
@@ -110,17 +109,3 @@ class CheckpointRecorder:
             and fact.at > request.fired_at
         }
         return len(keys)
-
-    def _state_without_transcript(self, request: CheckpointRequest, message: str) -> SessionState:
-        """Return a minimal state for a session whose transcript is late or was never written."""
-        place, now = self._projects.resolve(request.cwd, request.cwd), time.time()
-        return SessionState(
-            session_id=request.session_id,
-            project=place.root,
-            repository=place.repository,
-            worktree=place.worktree,
-            cwd=request.cwd,
-            last_activity_at=now,
-            touched_at=now,
-            now=cut_at_sentence(plain(message), MAX_NOW_CHARACTERS),
-        )

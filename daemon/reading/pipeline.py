@@ -7,6 +7,8 @@ from collections.abc import Callable
 from flowd.config.logs import log
 from flowd.daemon.projects.resolver import ProjectResolver
 from flowd.daemon.reading.tailer import Chunk
+from flowd.daemon.reading.unknown_types import UnknownTypes
+from flowd.extractors.fields.activity import note_entrypoint
 from flowd.extractors.transcript.protocol import Note
 from flowd.extractors.transcript.records import Decoded, decode_lines
 from flowd.extractors.transcript.session import SessionMemory
@@ -30,6 +32,7 @@ class Pipeline:
         self._projects = projects
         self._memories: OrderedDict[str, SessionMemory] = OrderedDict()
         self._changed: set[str] = set()
+        self.unknown_types = UnknownTypes()
 
     def process(self, source: Source, chunk: Chunk, batch: Batch) -> None:
         """Feed *chunk* to its session's memory and advance *source*; facts and offset go into *batch*."""
@@ -40,6 +43,7 @@ class Pipeline:
         if source.session_id:
             self._feed(source, decoded, batch)
         _count(decoded, chunk, batch)
+        self.unknown_types.count(decoded.unknown_types, batch)
         source.offset, source.tail = chunk.next_offset, chunk.tail
         source.lines += decoded.lines
         source.records += len(decoded.records)
@@ -82,6 +86,14 @@ class Pipeline:
         for session_id in session_ids:
             self._memory(session_id).part("activity").branch = branch
             self._changed.add(session_id)
+
+    def note_entrypoint(self, session_id: str, entrypoint: str) -> None:
+        """Remember how the client of the session was started; old clients tell it to hooks alone."""
+        memory = self._memory(session_id).part("activity")
+        if entrypoint and entrypoint != memory.entrypoint:
+            note_entrypoint(memory, entrypoint)
+            if self.knows(session_id):
+                self._changed.add(session_id)
 
     def end(self, session_id: str, at: float) -> None:
         """Mark the session as ended; a later record reopens it."""

@@ -7,6 +7,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import NamedTuple
 
+import msgspec
+
 from flowd.config.logs import log
 from flowd.daemon.hooks.checkpoints import CheckpointRecorder, CheckpointRequest
 from flowd.daemon.hooks.event import HookEvent
@@ -40,6 +42,8 @@ BACKLOG_SLICE_BYTES = 1
 # Known files that are kept unpacked: those that are written to at present are looked up again and again.
 MAX_UNPACKED = 256
 STOPS_KEPT = 5
+# A client writes the first records of a session at most this long after its first hooks.
+LATE_TRANSCRIPT_S = 2.0
 # Switch threads more often while a backlog is read (benchmark row: status during catch-up).
 CATCHING_UP_SWITCH_S = 0.0001
 USUAL_SWITCH_S = 0.005
@@ -82,7 +86,7 @@ class Reader:
         resolver = ProjectResolver()
         self._pipeline = Pipeline(self._journal.memory, resolver)
         self._follower = Follower(queue, scheduler, self._pipeline)
-        self._checkpoints = CheckpointRecorder(self._pipeline, resolver, self._journal)
+        self._checkpoints = CheckpointRecorder(self._pipeline, self._journal)
         self._writer = BatchWriter(gate, self._pipeline, self._checkpoints, scheduler)
         self.status = ReaderStatus()
 
@@ -109,6 +113,7 @@ class Reader:
         self._journal.prune(STOPS_KEPT)
         states = self._journal.latest_states(SESSIONS_SHOWN)
         self.status.load(self._journal.counters(), states)
+        self._pipeline.unknown_types.load(self.status.totals)
         for state in states:
             self._queue.put_backlog(self._watchers.follow(state))
         self.reconcile()
@@ -181,7 +186,8 @@ class Reader:
                 return
             if event.input.session_id:
                 with self._follower.rebuilding(event.input.session_id, self._writer.batch):
-                    self._checkpoints.record_hook(event.input, self._writer.batch)
+                    if not self._checkpoints.record_hook(event.input, self._writer.batch):
+                        self._retry_hook(event)
             self._commit()
         except Exception:
             event.on_done(False)
@@ -191,6 +197,14 @@ class Reader:
     def submit_hook(self, event: HookEvent) -> None:
         """Have *event* recorded; may be called from any thread."""
         self._queue.submit(partial(self.record_hook, event))
+
+    def _retry_hook(self, event: HookEvent) -> None:
+        """Record a new *event* once more: a session's first hooks come a moment before its transcript."""
+        fired_at = event.input.at or time.time()
+        if not event.is_retry and time.time() - fired_at < LATE_TRANSCRIPT_S:
+            hook = msgspec.structs.replace(event.input, at=fired_at)
+            again = HookEvent(hook, lambda _: None, is_retry=True)
+            self._scheduler.submit_later(partial(self.record_hook, again), LATE_TRANSCRIPT_S)
 
     def _run_until_store_fails(self) -> None:
         try:
@@ -234,9 +248,7 @@ class Reader:
             session_id = recent.latest_active_in(event.root)
             if session_id:
                 with self._follower.rebuilding(session_id, batch):
-                    request = CheckpointRequest(
-                        session_id, event.trigger, event.root, track=event.track, epic=event.epic
-                    )
+                    request = CheckpointRequest(session_id, event.trigger, track=event.track, epic=event.epic)
                     self._checkpoints.record(request, batch)
         batch.facts.extend(self._watchers.facts(path))
         self._queue.put_backlog(self._watchers.scan(path))

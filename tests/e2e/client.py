@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 TOOLS = Path(__file__).parents[2] / ".e2e"
-CLAUDE_CODE = "@anthropic-ai/claude-code@2.1.326"
+PACKAGE = "@anthropic-ai/claude-code"
+# Most tests run with this one; those of test_client_matrix.py with many.
+CLIENT_VERSION = "2.1.326"
 NODE = "node@22"
 INSTALL_DEADLINE_S = 900
 RUN_DEADLINE_S = 180
@@ -28,25 +30,33 @@ def has_npm() -> bool:
     return shutil.which("npm") is not None
 
 
-def install(*packages: str) -> Path:
-    """Install *packages* into .e2e, unless they are there, and return the folder of modules."""
-    TOOLS.mkdir(exist_ok=True)
+def install(*packages: str, into: Path = TOOLS) -> Path:
+    """Install *packages* below .e2e, unless they are there, and return the folder of modules."""
+    into.mkdir(parents=True, exist_ok=True)
     with (TOOLS / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        missing = [each for each in packages if not _marker(each).exists()]
+        missing = [each for each in packages if not _marker(into, each).exists()]
         if missing:
-            command = ["npm", "--prefix", str(TOOLS), "install", "--no-audit", "--no-fund", *missing]
+            command = ["npm", "--prefix", str(into), "install", "--no-audit", "--no-fund", *missing]
             subprocess.run(command, check=True, capture_output=True, timeout=INSTALL_DEADLINE_S)
         for each in missing:
-            _marker(each).touch()
-    return TOOLS / "node_modules"
+            _marker(into, each).touch()
+    return into / "node_modules"
 
 
-def install_claude() -> Path:
-    """Return the native client; it needs no node."""
-    modules = install(CLAUDE_CODE)
-    (binary,) = modules.glob("@anthropic-ai/claude-code-*/claude")
-    return binary
+def install_claude(version: str = CLIENT_VERSION) -> Path:
+    """Return the client of *version*: a program of its own, or for node where it is older than 2.1.1xx."""
+    modules = install(f"{PACKAGE}@{version}", into=TOOLS / f"claude-code-{version}")
+    native = list(modules.glob("@anthropic-ai/claude-code-*/claude"))
+    return native[0] if native else modules / ".bin" / "claude"
+
+
+def newest_version() -> str:
+    """Return the version of the client that npm would install today; the pinned one if npm does not say."""
+    asked = subprocess.run(
+        ["npm", "view", PACKAGE, "version"], capture_output=True, text=True, timeout=60, check=False
+    )
+    return asked.stdout.strip() or CLIENT_VERSION
 
 
 def install_node() -> Path:
@@ -68,6 +78,9 @@ def sealed_environment(home: Path, api_url: str = "") -> dict[str, str]:
         "NO_PROXY": "127.0.0.1,localhost",
         "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
         "DISABLE_AUTOUPDATER": "1",
+        # With -p the client says that a program drives it, unless it is told otherwise. Most tests play a
+        # person with it; those of headless sessions set sdk-cli, which it says by itself.
+        "CLAUDE_CODE_ENTRYPOINT": "claude-desktop",
     }
     for folder in (home, home / "tmp", home / "run"):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -99,5 +112,5 @@ def run_program(
     return Ran(process.returncode, stdout, stderr)
 
 
-def _marker(package: str) -> Path:
-    return TOOLS / f"installed-{package.replace('/', '+')}"
+def _marker(folder: Path, package: str) -> Path:
+    return folder / f"installed-{package.replace('/', '+')}"

@@ -1,5 +1,6 @@
 """Fixtures of the tests that drive real programs."""
 
+import os
 import shutil
 import subprocess
 import tempfile
@@ -81,11 +82,12 @@ def start_claude(claude: Path, place: Place) -> Iterator[StartClaude]:
 
 
 @pytest.fixture
-def flowd(place: Place) -> Iterator[RunningFlowd]:
+def flowd(place: Place, claude: Path) -> Iterator[RunningFlowd]:
     """A flowd whose hooks Claude Code calls; its daemon runs. The project is a repository on ``topic``."""
     # Paths of sockets are short; those of tests are not.
     runtime = tempfile.mkdtemp(prefix="flowd-e2e-", dir="/tmp")
     place.environment.update(
+        PATH=f"{claude.parent}{os.pathsep}{place.environment['PATH']}",
         FLOWD_RUNTIME_DIR=runtime,
         FLOWD_STATE_DIR=str(place.home / "state"),
         FLOWD_DATA_DIR=str(place.home / "data"),

@@ -31,9 +31,18 @@ class Asked(NamedTuple):
         return any(words in tail for words in COMPACTION_WORDS)
 
     @property
+    def is_warm_up(self) -> bool:
+        """Whether a client 2.0 only makes the cache of a subagent's prompt ready."""
+        return '"Warmup"' in json.dumps(self.body.get("messages", [])[:1])
+
+    @property
     def is_turn(self) -> bool:
         """Whether this is a turn of the conversation, with tools at hand, and no side errand."""
-        return bool(self.body.get("tools")) and not self.is_compaction
+        return bool(self.body.get("tools")) and not self.is_compaction and not self.is_warm_up
+
+    def count(self, text: str) -> int:
+        """Return how often *text* stands in what the client sent."""
+        return json.dumps(self.body, ensure_ascii=False).count(text)
 
 
 class FakeApi:
@@ -71,10 +80,16 @@ class FakeApi:
         with self._guard:
             return [each for each in self.asked if each.is_turn]
 
+    def turns_after_compaction(self) -> list[Asked]:
+        """Return the turns that the client asked for after it had its last summary."""
+        with self._guard:
+            last = max(place for place, each in enumerate(self.asked) if each.is_compaction)
+            return [each for each in self.asked[last:] if each.is_turn]
+
     def saw(self, text: str) -> bool:
         """Say whether *text* ever reached the model."""
         with self._guard:
-            return any(text in json.dumps(each.body, ensure_ascii=False) for each in self.asked)
+            return any(each.count(text) for each in self.asked)
 
     def answer(self, asked: Asked) -> Step:
         """Return the answer to *asked*: a summary, the next step of the script, or something harmless."""

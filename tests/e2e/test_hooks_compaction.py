@@ -2,7 +2,7 @@
 
 import json
 
-from tests.e2e.fake_api import Asked, FakeApi
+from tests.e2e.fake_api import FakeApi
 from tests.e2e.fake_message import Say, Use
 from tests.e2e.place import Place, RunClaude
 from tests.e2e.running_flowd import RunningFlowd
@@ -11,17 +11,6 @@ from tests.support.waiting import wait_until
 SESSION = "11111111-2222-4333-8444-555555555555"
 TASK = "Build a parser for the configuration format in parser.py"
 OPENING = "<flow-guardian-context>"
-
-
-def times_told(asked: Asked) -> int:
-    """Return how often flowd's context stands in one request."""
-    return json.dumps(asked.body).count(OPENING)
-
-
-def turns_after_the_compaction(fake_api: FakeApi) -> list[Asked]:
-    """Return the turns the client asked for after it had its summary."""
-    last = max(place for place, asked in enumerate(fake_api.asked) if asked.is_compaction)
-    return [asked for asked in fake_api.asked[last:] if asked.is_turn]
 
 
 def compactions_seen(flowd: RunningFlowd) -> int:
@@ -44,8 +33,8 @@ def test_a_manual_compaction(
     wait_until(lambda: compactions_seen(flowd) == 1, "the compaction is seen in the transcript too")
     (checkpoint,) = flowd.checkpoints("precompact", SESSION)
     assert "parser for the configuration format" in checkpoint["state"]["goal"]
-    (turn,) = turns_after_the_compaction(fake_api)
-    assert times_told(turn) == 1
+    (turn,) = fake_api.turns_after_compaction()
+    assert turn.count(OPENING) == 1
     assert "parser for the configuration format" in json.dumps(turn.body).partition(OPENING)[2]
 
 
@@ -64,6 +53,6 @@ def test_an_automatic_compaction(
     wait_until(lambda: compactions_seen(flowd) == 1, "the compaction is seen in the transcript too")
     (checkpoint,) = flowd.checkpoints("precompact", SESSION)
     assert checkpoint["state"]["files"] == ["parser.py"]
-    turns = turns_after_the_compaction(fake_api)
+    turns = fake_api.turns_after_compaction()
     assert turns
-    assert [times_told(turn) for turn in turns] == [1] * len(turns)
+    assert [turn.count(OPENING) for turn in turns] == [1] * len(turns)

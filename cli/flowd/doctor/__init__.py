@@ -22,6 +22,7 @@ CHECKS = (
     doctor_daemon.check_socket,
     doctor_daemon.check_versions,
     doctor_daemon.check_health,
+    doctor_daemon.check_records,
     doctor_daemon.check_config,
     doctor_store.check_database,
     doctor_files.check_permissions,

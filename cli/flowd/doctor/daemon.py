@@ -66,3 +66,15 @@ def check_config(case: DoctorContext) -> CheckResult:
     return CheckResult(
         "config", "ok", f"{file} is valid" if file.exists() else f"defaults ({file} does not exist)"
     )
+
+
+def check_records(case: DoctorContext) -> CheckResult:
+    """Check that flowd knows every type of record that Claude Code writes."""
+    if case.status is None:
+        return CheckResult("records", "info", "nothing is known while flowd does not answer")
+    unknown: dict[str, int] = case.status["counts"].get("unknown_types", {})
+    if not unknown:
+        return CheckResult("records", "ok", "every type of record in the transcripts is known")
+    named = ", ".join(f"{name} ({count})" for name, count in unknown.items())
+    seen = f"types of records that this flowd does not know, and skips: {named}"
+    return CheckResult("records", "info", seen, "upgrade flowd, if there is a newer one")

@@ -1,15 +1,17 @@
 """Checkpoints: one for each moment, whoever announces it and however often."""
 
 import json
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from flowd.daemon.hooks.event import HookEvent
-from flowd.model.facts import Checkpointed
+from flowd.model.facts import Checkpointed, StateChanged
 from flowd.model.hook_input import HookInput, hook_input
 from flowd.store.idle import Pause
+from flowd.store.journal import Journal
 from tests.support.transcript_lines import line
 
 if TYPE_CHECKING:
@@ -104,20 +106,49 @@ def test_the_same_state_at_two_turn_ends_is_one_checkpoint(following: "Following
     assert len(checkpoints(following, "stop")) == 1
 
 
-def test_a_turn_end_before_its_transcript_exists_keeps_the_message(
-    following: "Following", tmp_path: Path
+def pass_time(following: "Following") -> None:
+    """Have the reader do what was put off."""
+    following.timer.run_due(time.monotonic() + 60)
+    following.look()
+
+
+def test_a_turn_end_a_moment_before_its_transcript_exists_is_kept_when_it_does(
+    following: "Following",
 ) -> None:
-    project = tmp_path / "project"
-    project.mkdir()
-    hook(following, "Stop", cwd=str(project), last_assistant_message="I **fixed** the parser. More follows.")
+    hook(following, "Stop", last_assistant_message="I **fixed** the parser. More follows.")
+    assert checkpoints(following, "stop") == []
+    following.append(line(1))
+    pass_time(following)
     (kept,) = checkpoints(following, "stop")
     assert kept.message == "I **fixed** the parser. More follows."
-    assert kept.state.project == str(project)
-    assert "fixed the parser" in kept.state.now
+    assert kept.state.records == 1
+
+
+@pytest.mark.parametrize("at", [0.0, 1.0])
+def test_a_session_that_keeps_no_transcript_leaves_nothing(
+    following: "Following", tmp_path: Path, at: float
+) -> None:
+    """`claude -p --no-session-persistence` fires hooks all the same."""
+    for event in ("UserPromptSubmit", "PreCompact", "Stop", "SessionEnd"):
+        hook(following, event, at, cwd=str(tmp_path), last_assistant_message="Between us.")
+    pass_time(following)
+    assert Journal(following.database).facts_after(0, 100) == []
+    assert following.lines(idle_after_s=0) == []
+    assert following.timer.pending == 0
+
+
+def test_a_hook_tells_who_drives_a_client_whose_records_do_not(following: "Following") -> None:
+    hook(following, "UserPromptSubmit", entrypoint="sdk-cli")
+    following.append(line(1))
+    (state,) = [fact.body.state for fact in following.facts("state") if isinstance(fact.body, StateChanged)]
+    assert state.headless
+    hook(following, "Stop", entrypoint="cli")
+    assert not checkpoints(following, "stop")[0].state.headless
 
 
 def test_a_secret_in_the_last_message_is_masked_before_it_is_kept(following: "Following") -> None:
     secret = "ghp_" + "a1B2" * 9
+    following.append(line(1))
     hook(following, "Stop", last_assistant_message=f"The token is {secret}.")
     (kept,) = checkpoints(following, "stop")
     assert secret not in kept.message

@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from flowd.cli.flowd.doctor import CHECKS, line
-from flowd.cli.flowd.doctor.daemon import check_health, check_lock, check_socket, check_versions
+from flowd.cli.flowd.doctor.daemon import (
+    check_health,
+    check_lock,
+    check_records,
+    check_socket,
+    check_versions,
+)
 from flowd.cli.flowd.doctor.finding import CheckResult, gather_context
 from flowd.config.paths import resolve_paths
 
@@ -119,3 +125,14 @@ def test_a_daemon_of_another_version_and_its_complaints_are_named(daemon_home: "
     assert check_versions(other).fix == "flowd restart"
     assert "9.9" in check_versions(other).seen
     assert check_health(other).seen == "core.db is full"
+
+
+def test_records_of_types_that_flowd_does_not_know_are_named(daemon_home: "DaemonHome") -> None:
+    transcript = daemon_home.claude_dir / "projects" / "-work" / "s1.jsonl"
+    transcript.parent.mkdir(parents=True)
+    transcript.write_text('{"type": "mood"}\n{"type": "user"}\n{"type": "brain-wave"}\n{"type": "mood"}\n')
+    assert check_records(gather_context(resolve_paths())).level == "info"
+    daemon_home.start()
+    daemon_home.wait_for(lambda status: status["counts"]["unknown_types"] == {"mood": 2, "brain-wave": 1})
+    found = check_records(gather_context(resolve_paths()))
+    assert (found.level, found.seen.partition(": ")[2]) == ("info", "mood (2), brain-wave (1)")
