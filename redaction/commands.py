@@ -1,11 +1,12 @@
 """Secrets on command lines, in statements and in pairs of a user and a password."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
 from flowd.redaction import values
+from flowd.redaction.headers import find_cookies
 from flowd.redaction.secret import Secret
 
 _VALUE = r"(?:\\{0,7}\"(?P<double>[^\"\\\n]{1,256})|\\{0,7}'(?P<single>[^'\n]{1,256})|(?P<bare>[^\s\"'`|;<>\\]{1,256}))"
@@ -38,56 +39,91 @@ _OPTIONS = (
     _Option(r"htpasswd", r"-\w{0,4}b\w{0,4}[ \t]+\S{1,128}[ \t]+[\w.@-]{1,64}[ \t]+"),
     _Option(r"xfreerdp|wfreerdp|mstsc", r"/p:"),
 )
-_OPTION_START = re.compile(r"[ \t](?=-[pPawNkKUubc]|-\w{0,4}b|-pass|/p:)")
-_LONG_LOGIN = re.compile(r"[ \t](?:--user|--proxy-user)[ \t=]{1,3}[\"']?[^\s:\"'$]{0,64}:" + _VALUE)
-_STATEMENTS = (
-    ("identified", re.compile(r"identified[ \t]+(?:with[ \t]+\S{1,40}[ \t]+)?by[ \t]+(?:password[ \t]+)?(?=\\{0,7}[\"'])" + _VALUE, re.I)),
-    ("chpasswd", re.compile(r"(?:echo|printf)[ \t]+(?:-\w[ \t]+)?[\"']?[\w.-]{1,64}:(?P<bare>[^\s\"'|]{4,128})[^\n|]{0,40}\|[^\n]{0,20}chpasswd")),
-    ("sudo", re.compile(r"(?:echo|printf)[ \t]+(?:-\w[ \t]+)?" + _VALUE + r"[\"']?[ \t]*\|[ \t]*sudo[ \t]+-\w{0,3}S")),
-    ("-stdin", re.compile(r"(?:echo|printf)[ \t]+(?:-\w[ \t]+)?" + _VALUE + r"[\"']?[ \t]*\|[^\n|]{0,120}--(?:password|token|key)-stdin\b")),
-    ("with-token", re.compile(r"(?:echo|printf)[ \t]+(?:-\w[ \t]+)?" + _VALUE + r"[\"']?[ \t]*\|[^\n|]{0,120}--with-token\b")),
-    ("securestring", re.compile(r"convertto-securestring[ \t]+(?:-string[ \t]+)?" + _VALUE, re.I)),
-    ("net use", re.compile(r"net use [^\n]{0,80}?\\\\[^\s]{1,120}[ \t]+(?!/)(?P<bare>[^\s\"'/]{4,128})[ \t]+/user", re.I)),
-    ("vault login", re.compile(r"vault login[ \t]+(?:-\S{1,40}[ \t]+){0,3}(?P<bare>[\w.-]{12,256})")),
-    ("http-basic", re.compile(r"http-basic\.\S{1,64}[ \t]+[\w.@-]{1,64}[ \t]+" + _VALUE)),
-    ("auth", re.compile(r"auth[ \t]{0,4}[=:][ \t]{0,4}[(\[][ \t]{0,4}\\{0,7}[\"'][^\"'\n\\]{1,64}\\{0,7}[\"'],[ \t]{0,4}" + _VALUE, re.I)),
-    ("5432:", re.compile(r"(?:^|[\s\"'`>+→])[\w.*-]{1,128}:5432:[\w*-]{1,64}:[\w*.-]{1,64}:(?P<bare>[^\s\"'`\\<]{4,128})")),
-    ("6432:", re.compile(r"(?:^|[\s\"'`>+→])[\w.*-]{1,128}:6432:[\w*-]{1,64}:[\w*.-]{1,64}:(?P<bare>[^\s\"'`\\<]{4,128})")),
-)  # fmt: skip
-_PAIR = re.compile(
-    r"\b(?:creds?|credentials?|login|log[ -]in)(?:[ \t](?:is|are|was|with|as))?[ \t]?[:=]?[ \t]{1,3}[\"'`]?[\w.@-]{2,64}"
-    r"(?:[ \t]/[ \t]|:|/)(?P<bare>[^\s\"'`,;:/|\\<]{4,128})",
-    re.IGNORECASE,
+_OPTION_START = re.compile(r" (?=-[pPawNkKUubc]|--(?:proxy-)?user[ =]|/p:)")
+_CURL = re.compile(r"(?:^|[\s/\"'`$(;|&>→+-])(?:curl|wget|xh|https?)[ \t]")
+_LONG_LOGIN = re.compile(r"--(?:proxy-)?user[ \t=]{1,3}[\"']?[^\s:\"'$]{0,64}:" + _VALUE)
+_COOKIE_OPTION = re.compile(r"-b[ \t]{1,4}[\"']?(?=[\w.-]{1,80}=)")
+_PIPED = re.compile(
+    r"(?:echo|printf)[ \t]+(?:-\w[ \t]+)?(?:(?=[\"']?[\w.-]{1,64}:[^\n|]{4,128}\|[^\n]{0,20}chpasswd)[\"']?[\w.-]{1,64}:"
+    r"|(?=[^\n|]{1,260}\|[ \t]*(?:sudo[ \t]+-\w{0,3}S|[^\n|]{0,120}--(?:(?:password|token|key)-stdin|with-token)\b)))"
+    + _VALUE
 )
-_PIN = re.compile(r"\bpin(?:[ -]?code)?(?:[ \t]is|[ \t]was)?[ \t]{0,2}[:=]?[ \t]{1,2}(?P<bare>\d{4,8})\b", re.IGNORECASE)
+_NET_USE = re.compile(
+    r"net use [^\n]{0,80}?\\\\\S{1,120}[ \t]+(?!/)(?P<bare>[^\s\"'/]{4,128})[ \t]+/user", re.IGNORECASE
+)
+_PGPASS = re.compile(
+    r"(?:^|[\s\"'`>+→])[\w.*-]{1,128}:5432:[\w*-]{1,64}:[\w*.-]{1,64}:(?P<bare>[^\s\"'`\\<]{4,128})"
+)
+_HTTP_BASIC = re.compile(r"http-basic\.\S{1,64}[ \t]+[\w.@-]{1,64}[ \t]+" + _VALUE)
+_VAULT_LOGIN = re.compile(r"vault login[ \t]+(?:-\S{1,40}[ \t]+){0,3}(?P<bare>[\w.-]{12,256})")
+_IDENTIFIED = re.compile(
+    r"identified[ \t]+(?:with[ \t]+\S{1,40}[ \t]+)?by[ \t]+(?:password[ \t]+)?(?=\\{0,7}[\"'])" + _VALUE, re.IGNORECASE
+)
+_SECURE_STRING = re.compile(r"convertto-securestring[ \t]+(?:-string[ \t]+)?" + _VALUE, re.IGNORECASE)
+_AUTH_PAIR = re.compile(r"auth[ \t]{0,4}[=:][ \t]{0,4}[(\[][ \t]{0,4}\\{0,7}[\"'][^\"'\n\\]{1,64}\\{0,7}[\"'],[ \t]{0,4}" + _VALUE, re.IGNORECASE)
+# By a character that each of them has, a text that each of them has, and what it looks like.
+_STATEMENTS = {
+    "|": (("echo ", _PIPED), ("printf ", _PIPED)),
+    "'": (("identified", _IDENTIFIED), ("convertto-securestring", _SECURE_STRING)),
+    '"': (("identified", _IDENTIFIED), ("convertto-securestring", _SECURE_STRING)),
+    "\\": (("net use", _NET_USE),),
+    "(": (("auth=(", _AUTH_PAIR), ("auth = (", _AUTH_PAIR)),
+    ":": ((":5432:", _PGPASS),),
+    "v": (("vault login", _VAULT_LOGIN),),
+    "-": (("http-basic", _HTTP_BASIC),),
+}
+_PAIR = re.compile(
+    r"(?:s|entials?)?(?:[ \t](?:is|are|was|with|as))?[ \t]?[:=]?[ \t]{1,3}[\"'`]?[\w.@-]{2,64}"
+    r"(?:[ \t]/[ \t]|:|/)(?P<bare>[^\s\"'`,;:/|\\<]{4,128})"
+)
+_PIN = re.compile(r"\b(?:pin|PIN|Pin)(?:[ -]?code)?(?:[ ]is|[ ]was)?[ ]{0,2}[:=]?[ ]{1,2}(?P<bare>\d{4,8})\b")
 
 
-def find_in_commands(text: str, lowered: str) -> Iterable[Secret]:
-    """Return every secret in *text* that its place in a command or a pair tells; *lowered*: in lower case."""
-    found: list[Secret] = []
-    if " -" in text or " /p:" in text:
-        found += _find_options(text)
-        if "--user" in text or "--proxy-user" in text:
-            found += _matches(_LONG_LOGIN, text)
-    for needle, pattern in _STATEMENTS:
-        if needle in lowered:
-            found += _matches(pattern, text)
-    if "cred" in lowered or "login" in lowered or "log in" in lowered:
-        found += (secret for secret in _matches(_PAIR, text) if _is_telling(text, secret))
-    if "pin" in lowered:
-        found += _matches(_PIN, text)
-    return found
+def find_in_commands(text: str, lowered: str) -> Iterator[Secret]:
+    """Yield every secret in *text* that its place in a command or a pair tells; *lowered*: in lower case."""
+    if " -" in text or "/p:" in text:
+        yield from _find_options(text)
+    for letter, statements in _STATEMENTS.items():
+        if letter in text:
+            for needle, pattern in statements:
+                if needle in lowered:
+                    yield from _matches(pattern, text)
+    if ":" in text or "/" in text:
+        for name in ("cred", "login"):
+            yield from (each for each in _matches_after(_PAIR, name, text, lowered) if _has_digit(text, each))
+    if "PIN" in text:
+        yield from _matches(_PIN, text)
+
+
+def _matches_after(pattern: re.Pattern[str], name: str, text: str, lowered: str) -> Iterator[Secret]:
+    at = lowered.find(name)
+    while at >= 0:
+        at += len(name)
+        if match := pattern.match(text, at):
+            yield from _secret(match)
+        at = lowered.find(name, at)
 
 
 def _find_options(text: str) -> Iterator[Secret]:
     for start in _OPTION_START.finditer(text):
+        at = start.end()
         # The command is what leads to the option on its line.
-        line = text.rfind("\n", max(0, start.end() - _MAX_COMMAND), start.end()) + 1
-        before = text[max(line, start.end() - _MAX_COMMAND) : start.end()]
-        for program, option in _options():
-            if program.search(before) and (match := option.match(text, start.end())):
-                yield from _secret(match)
-                break
+        line = text.rfind("\n", max(0, at - _MAX_COMMAND), at) + 1
+        before = text[max(line, at - _MAX_COMMAND) : at]
+        if text.startswith("--", at):
+            yield from (_secret(match) if (match := _LONG_LOGIN.match(text, at)) else ())
+        elif text.startswith("-b", at) and _CURL.search(before) and (cookies := _COOKIE_OPTION.match(text, at)):
+            yield from find_cookies(text, cookies.end())
+        else:
+            yield from _option_value(text, at, before)
+
+
+def _option_value(text: str, at: int, before: str) -> Iterator[Secret]:
+    for program, option in _options():
+        # The option is looked at first: that is one place, the program may be anywhere before it.
+        if (match := option.match(text, at)) and program.search(before):
+            yield from _secret(match)
+            return
 
 
 @lru_cache(maxsize=1)
@@ -113,5 +149,5 @@ def _secret(match: re.Match[str]) -> Iterator[Secret]:
         yield Secret("password", *match.span(name))
 
 
-def _is_telling(text: str, secret: Secret) -> bool:
+def _has_digit(text: str, secret: Secret) -> bool:
     return any(map(str.isdigit, text[secret.start : secret.end]))

@@ -1,7 +1,7 @@
 """Secrets in HTTP headers: bearer tokens, digests and cookies."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from flowd.redaction import values
 from flowd.redaction.secret import Secret
@@ -12,30 +12,28 @@ _COOKIES = re.compile(
     r"(?:[Cc]ookie|COOKIE)\\{0,7}[\"']?[ \t]{0,4}[:=,]?[ \t]{0,4}\\{0,7}[\"']?"
     r"(?=[\w.!#$%&*+^`|~-]{1,80}=)"
 )
-_COOKIE_FLAG = re.compile(r"[ \t]-b[ \t]{1,4}[\"']?(?=[\w.-]{1,80}=)")
 _COOKIE = re.compile(r"(?P<name>[\w.!#$%&*+^|~-]{1,80})=(?P<value>[^\s;,\"'\\<>]{0,4096}+)(?:;[ ]?|\Z)?")
 _MAX_COOKIES = 60
 _ATTRIBUTES = frozenset(("path", "domain", "expires", "max-age", "samesite", "priority", "version", "comment"))
 _SESSION = re.compile(r"sess|sid|auth|token|login|remember|jwt|csrf|xsrf|user|id", re.IGNORECASE)
 _BARE_SESSION = re.compile(
-    r"\b(?:JSESSIONID|PHPSESSID|ASPSESSIONID\w{0,10}|ASP\.NET_SessionId|connect\.sid|_gitlab_session|laravel_session"
+    r"(?:JSESSIONID|PHPSESSID|ASPSESSIONID\w{0,10}|ASP\.NET_SessionId|connect\.sid|_gitlab_session|laravel_session"
     r"|_session_id)=(?P<value>[\w.%+/=!-]{12,1024}+)"
 )
 _MIN_COOKIE = 12
 
 
-def find_in_headers(text: str, lowered: str) -> Iterable[Secret]:
-    """Return every secret in *text* that its place in a header tells; *lowered* is *text* in lower case."""
-    found: list[Secret] = []
+def find_in_headers(text: str, lowered: str) -> Iterator[Secret]:
+    """Yield every secret in *text* that its place in a header tells; *lowered* is *text* in lower case."""
     if "bearer" in lowered:
-        found += _random_matches(_BEARER, "bearer-token", text)
-    if "response=" in text and "digest" in lowered:
-        found += _random_matches(_DIGEST, "secret", text)
-    if "cookie" in lowered or " -b " in text:
-        found += _find_cookies(text)
-    if "SESS" in text or "sess" in text or ".sid" in text:
-        found += _random_matches(_BARE_SESSION, "cookie", text)
-    return found
+        yield from _random_matches(_BEARER, "bearer-token", text)
+    if "digest" in lowered:
+        yield from _random_matches(_DIGEST, "secret", text)
+    if "cookie" in lowered:
+        for header in _COOKIES.finditer(text):
+            yield from find_cookies(text, header.end())
+    if "SESSI" in text or "_session=" in text:
+        yield from _random_matches(_BARE_SESSION, "cookie", text)
 
 
 def _random_matches(pattern: re.Pattern[str], kind: str, text: str) -> Iterator[Secret]:
@@ -44,13 +42,8 @@ def _random_matches(pattern: re.Pattern[str], kind: str, text: str) -> Iterator[
             yield Secret(kind, *match.span("value"))
 
 
-def _find_cookies(text: str) -> Iterator[Secret]:
-    for pattern in (_COOKIES, _COOKIE_FLAG):
-        for header in pattern.finditer(text):
-            yield from _cookies(text, header.end())
-
-
-def _cookies(text: str, start: int) -> Iterator[Secret]:
+def find_cookies(text: str, start: int) -> Iterator[Secret]:
+    """Yield the values of the secret cookies in the list that starts at *start*."""
     for _ in range(_MAX_COOKIES):
         cookie = _COOKIE.match(text, start)
         if not cookie:

@@ -1,12 +1,12 @@
 """Secrets known by their name: ``password: …``, ``API_KEY=…``, ``the token is …``, in any notation."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
 from flowd.redaction import values
-from flowd.redaction.names import OWNER_LENGTH, Meaning, find_names, meaning_of
+from flowd.redaction.names import OWNER_LENGTH, Meaning, NamePlace, meaning_of
 from flowd.redaction.secret import Secret
 
 # All of these are written for lower-case text. Quantifiers are bounded or possessive: a failure costs one look.
@@ -63,30 +63,11 @@ class _Candidate(NamedTuple):
         return self.joint in ("sign", "flag", "value")
 
 
-def find_named(text: str, lowered: str) -> Iterable[Secret]:
-    """Return every secret in *text* that the name before it tells; *lowered* is *text* in lower case."""
-    # Spelled out: a loop over the words would cost twice what the looks do.
-    if (
-        "pass" in lowered
-        or "token" in lowered
-        or "key" in lowered
-        or "secret" in lowered
-        or "auth" in lowered
-        or "pw" in lowered
-        or "cred" in lowered
-        or "phrase" in lowered
-        or "mnemonic" in lowered
-        or "contrase" in lowered
-        or "kennwort" in lowered
-    ):
-        return _find(text, lowered)
-    return ()
-
-
-def _find(text: str, lowered: str) -> Iterator[Secret]:
+def find_named(text: str, lowered: str, places: list[NamePlace]) -> Iterator[Secret]:
+    """Yield every secret in *text* that one of the names at *places* tells; *lowered*: the text in lower case."""
     after = _after_the_word()
     done = passed = 0
-    for place in find_names(lowered):
+    for place in places:
         if place.start < passed:  # within the word before
             continue
         passed = place.end
@@ -120,7 +101,7 @@ def _candidate(
     if meaning.is_weak and meaning.is_password and (joint != "sign" or in_capitals):
         return None
     is_tight = joint == "sign" and joined[0].endswith("=") and joined.end("sign") == joined.end()
-    in_query = bool(_IN_QUERY.search(owner))
+    in_query = ("?" in owner or "&" in owner) and bool(_IN_QUERY.search(owner))
     return _Candidate(meaning, joint, joined.end(), in_capitals and is_tight, in_query)
 
 

@@ -1,6 +1,7 @@
 """Names that mean a secret: where they stand in a text, and what they mean."""
 
 import re
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from flowd.redaction.secret import MARK
@@ -20,10 +21,12 @@ _WORDS = (
     ("kennwort", "kennwort"),
 )
 OWNER_LENGTH = 40
-_KEY_OWNER = re.compile(
-    r"(?:api|access|private|priv|signing|encryption|account|auth|master|storage|shared|service|subscription|admin"
-    r"|secret|client|deploy|license|webhook|functions|write|ingest|server|recovery|root|crypto|hmac|jwt|aes|host"
-    r"|session|app|application|consumer|bot|db|database|integration)[_\-. ]?$"
+_SEPARATORS = ("_", "-", ".", " ")
+_KEY_OWNERS = (
+    *("api", "access", "private", "priv", "signing", "encryption", "account", "auth", "master", "storage", "shared"),
+    *("service", "subscription", "admin", "secret", "client", "deploy", "license", "webhook", "functions", "write"),
+    *("ingest", "server", "recovery", "root", "crypto", "hmac", "jwt", "aes", "session", "app", "application"),
+    *("consumer", "bot", "db", "database", "integration"),
 )
 # In capitals, as variables of the environment are written, nearly every key is secret.
 _PLAIN_KEY_OWNER = re.compile(
@@ -48,9 +51,10 @@ _NO_SECRET_ENDING = re.compile(
     r"|^(?:iz|is[ei]|ar|ion|less|ly|name|ed$|ing|ize|ise|ish|e?rs?$|board|chain|stone|pad|note|word|frame|hole|ring"
     r"|enticat|ent|or(?!iz)|ored|ority)"
 )
-_NO_SECRET_OWNER = re.compile(
-    r"(?:next|page|continuation|sync|cursor|max|min|num|input|output|total|public|stop|pad|eos|bos|unk|mask|sep|cls"
-    r"|special|prompt|completion|cached?|read|creation|context|thinking|resume)[_-]?$|(?<![a-z])(?:tur|mon|don)$"
+_NO_SECRET_OWNERS = (
+    *("next", "page", "continuation", "sync", "cursor", "max", "min", "num", "input", "output", "total", "public"),
+    *("stop", "pad", "eos", "bos", "unk", "mask", "sep", "cls", "special", "prompt", "completion", "cache", "cached"),
+    *("read", "creation", "context", "thinking", "resume"),
 )
 
 
@@ -72,24 +76,26 @@ _WEAK = Meaning("secret", is_weak=True)
 
 
 class NamePlace(NamedTuple):
-    """A word that names a secret, and where it ends."""
+    """A word that names a secret, and where it stands."""
 
-    word: str
     start: int
     end: int
+    word: str
 
 
 def find_names(lowered: str) -> list[NamePlace]:
     """Return the words in *lowered*, a text in lower case, that name a secret, in order."""
-    found: list[NamePlace] = []
     # One word after the other: a pattern would try for all of them at every letter.
-    for short, long in _WORDS:
-        start = lowered.find(short)
-        while start >= 0:
-            word = long if lowered.startswith(long, start) else short
-            found.append(NamePlace(word, start, start + len(word)))
-            start = lowered.find(short, start + len(word))
-    return sorted(found, key=lambda place: place.start)
+    words = [words for words in _WORDS if words[0] in lowered]
+    return sorted(place for short, long in words for place in _places(lowered, short, long)) if words else []
+
+
+def _places(lowered: str, short: str, long: str) -> Iterator[NamePlace]:
+    start = lowered.find(short)
+    while start >= 0:
+        word = long if lowered.startswith(long, start) else short
+        yield NamePlace(start, start + len(word), word)
+        start = lowered.find(short, start + len(word))
 
 
 def meaning_of(place: NamePlace, rest: str, owner: str, *, in_capitals: bool) -> Meaning | None:
@@ -97,11 +103,11 @@ def meaning_of(place: NamePlace, rest: str, owner: str, *, in_capitals: bool) ->
 
     *owner* is the text before the word (``client_`` of ``client_secret``), *rest* the end of the name.
     """
-    if _NO_SECRET_OWNER.search(owner) or _is_inside_a_mark(owner):
+    if owner.rstrip("_-").endswith(_NO_SECRET_OWNERS) or _is_inside_a_mark(owner):
         return None
     if place.word == "pass":
         return _of_pass(rest, owner)
-    if _NO_SECRET_ENDING.search(rest):
+    if rest and _NO_SECRET_ENDING.search(rest):
         return None
     if place.word == "key":
         return _of_key(rest, owner, in_capitals=in_capitals)
@@ -128,7 +134,7 @@ def _of_pass(rest: str, owner: str) -> Meaning | None:
 def _of_key(rest: str, owner: str, *, in_capitals: bool) -> Meaning | None:
     if rest and not rest.startswith(("_", "-")):
         return None
-    if _KEY_OWNER.search(owner):
+    if (owner[:-1] if owner[-1:] in _SEPARATORS else owner).endswith(_KEY_OWNERS):
         return _SECRET
     if in_capitals and owner[-1:] in ("_", "-") and not _PLAIN_KEY_OWNER.search(owner):
         return _WEAK

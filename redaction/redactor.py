@@ -9,6 +9,7 @@ from flowd.redaction.custom import CustomPattern, compile_patterns, find_custom
 from flowd.redaction.headers import find_in_headers
 from flowd.redaction.keys import find_private_keys
 from flowd.redaction.named import find_named
+from flowd.redaction.names import find_names
 from flowd.redaction.secret import MARK, Secret
 from flowd.redaction.tokens import find_tokens
 from flowd.redaction.urls import find_in_urls
@@ -18,8 +19,10 @@ _MIN_TEXT = 8
 # What is left after a redaction can join into something new once or twice, never endlessly.
 _MAX_PASSES = 8
 _PIECE = 8192
-# Rules look at one line, or at a name and the value below it: there a text may not be cut.
-_CUT = re.compile(r"\n(?![ \t>+#*|-]{0,40}(?:\\{0,7}[\"']?(?:[pP]arameter)?[vV][aA][lL][uU][eE]|<string>))")
+# Rules look at one line, at a name and the value below it, or at the body of a key: no cut may go through these.
+_CUT = re.compile(
+    r"\n(?![ \t>+#*|-]{0,40}(?:\\{0,7}[\"']?(?:[pP]arameter)?[vV][aA][lL][uU][eE]|<string>|[A-Za-z0-9+/]{40}))"
+)
 
 
 class Redactor:
@@ -90,8 +93,9 @@ def _find_in(piece: str) -> list[Secret]:
         *find_in_urls(piece),
         *find_in_headers(piece, lowered),
         *find_in_commands(piece, lowered),
-        *find_named(piece, lowered),
     ]
+    if places := find_names(lowered):
+        found += find_named(piece, lowered, places)
     return _merged(found) if found else found
 
 

@@ -2,6 +2,8 @@
 
 from typing import NamedTuple
 
+from flowd.redaction.keys import BODY
+
 
 class Shape(NamedTuple):
     """Tokens that start with one of *prefixes* (blank-separated), followed by what *tail* matches.
@@ -21,6 +23,15 @@ class Anchor(NamedTuple):
     kind: str
     needle: str
     pattern: str
+
+
+class Preceded(NamedTuple):
+    """Tokens that consist of a *head*, which ends with the character *last*, and a long run, the *tail*."""
+
+    kind: str
+    last: str
+    head: str
+    tail: str
 
 
 _ALNUM = "[A-Za-z0-9]"
@@ -149,10 +160,12 @@ SHAPES = (
     Shape("shippo-token", "shippo_live_ shippo_test_", rf"{_HEX}{{40}}"),
     Shape("api-key", "live_ test_", rf"{_HEX}{{35}}{_END}"),
     Shape("api-key", "live_", rf"(?=[\w-]{{0,20}}[A-Z])(?=[\w-]{{0,20}}\d)[\w-]{{40,}}", is_weak=True),
+    Shape("coinbase-key", "organizations/", f"{_UUID}/apiKeys/{_UUID}"),
     # tools
     Shape("notion-token", "ntn_", rf"{_ALNUM}{{40,}}"),
     Shape("notion-token", "secret_", rf"{_ALNUM}{{40,}}", is_weak=True),
     Shape("linear-key", "lin_api_ lin_oauth_", rf"{_ALNUM}{{32,}}"),
+    Shape("asana-token", "1/ 2/", rf"\d{{13,19}}(?:/\d{{13,19}})?:{_HEX}{{32}}{_END}"),
     Shape("airtable-token", "pat", rf"{_ALNUM}{{14}}\.{_HEX}{{64}}"),
     Shape("figma-token", "figd_ figu_", r"[\w-]{36,}"),
     Shape("typeform-token", "tfp_", r"[\w.=-]{40,}"),
@@ -180,6 +193,9 @@ SHAPES = (
     Shape("intra42-secret", "s-s4t2ud- s-s4t2af-", rf"{_HEX}{{64}}"),
     Shape("settlemint-token", "sm_pat_ sm_aat_ sm_sat_", rf"{_ALNUM}{{16}}"),
     # formats
+    # DER of a key starts with these bytes, whatever the key: version 0 or 1 inside a sequence.
+    Shape("private-key", "MII", r"[A-Za-z0-9+/]{2,3}[QgAw]IB(?:AAKC|ADAN|AASC)[A-Za-z0-9+/]{30,}+" + BODY),
+    Shape("private-key", "MC4CAQAwBQYDK2V MHcCAQEEI MIGHAgEAMBMG b3BlbnNzaC1rZXktdjE", r"[A-Za-z0-9+/]{20,}+" + BODY),
     Shape("jwt", "eyJ", r"[\w-]{8,}+(?:\.eyJ[\w-]{8,}+\.[\w-]{0,}+|\.[\w-]{0,}+\.[\w-]{8,}+\.[\w-]{8,}+\.[\w-]{8,}+)"),
     Shape("jwt", "ZXlKaGJHY2lPaU ZXlKMGVYQWlPaUp ZXlKcmFXUWlP", rf"{_BASE64}{{40,}}{_PAD}"),
 )  # fmt: skip
@@ -209,33 +225,40 @@ ANCHORS = (
     Anchor("slack-webhook", "hooks.slack.com/", r"hooks\.slack\.com/(?:services|workflows|triggers)/([\w/-]{20,}+)"),
     Anchor("discord-webhook", "/api/webhooks/", r"/api/webhooks/(\d{5,25}/[\w-]{40,}+)"),
     Anchor("teams-webhook", "webhook.office.com/", r"webhook\.office\.com/webhookb2/([\w@/-]{60,}+)"),
-    Anchor("telegram-token", ":AA", r"(?<![0-9])(\d{8,10}:AA[\w-]{32,}+)"),
-    Anchor("azure-key", "AccountKey=", r"AccountKey=([A-Za-z0-9+/]{40,}+={0,2})"),
-    Anchor("azure-key", "SharedAccessKey=", r"SharedAccessKey=([A-Za-z0-9+/]{40,}+={0,2})"),
-    Anchor("azure-signature", "sig=", r"[?&;]sig=([A-Za-z0-9%+/]{30,}+=?)"),
     Anchor("azure-secret", "Q~", r"(?<![\w~.-])[A-Za-z0-9_~.]{3}\dQ~[\w~.-]{31,34}"),
-    Anchor("terraform-token", ".atlasv1.", r"[A-Za-z0-9]{14}\.atlasv1\.[\w=-]{60,}+"),
-    Anchor("paypal-token", "access_token$", rf"access_token\$(?:production|sandbox)\$[a-z0-9]{{16}}\${_HEX}{{32}}"),
-    Anchor("asana-token", ":", r"(?<![\w/.])[12]/\d{13,19}(?:/\d{13,19})?:[0-9a-f]{32}(?![0-9a-z])"),
-    Anchor("facebook-token", "|", r"(?<![0-9])\d{15,16}\|[\w-]{27,40}"),
-    Anchor("salesforce-token", "!AQ", r"00D[A-Za-z0-9]{12,15}!AQ[\w.]{80,120}"),
-    Anchor("rancher-token", "token-", r"token-[a-z0-9]{5}:[a-z0-9]{54}"),
     Anchor("line-token", "/w1cDnyilFU=", r"[A-Za-z0-9+/]{100,}+={0,2}(?<=/w1cDnyilFU=)"),
-    Anchor("azure-key", "ACDb", r"[A-Za-z0-9+/]{76}ACDb[A-Za-z0-9+/]{4}={0,2}"),
-    Anchor("coinbase-key", "/apiKeys/", rf"organizations/{_UUID}/apiKeys/({_UUID})"),
-    Anchor("kubernetes-token", " --token", r"kubeadm[^\n]{0,120}? --token[ =](\w{6}\.\w{16})"),
-    Anchor("okta-token", "SSWS", r"SSWS[ :]+(00[\w-]{38,42})"),
-    Anchor("private-key", '"d"', r"\"d\\{0,7}\"[ ]?:[ ]?\\{0,7}\"([\w-]{32,}+)"),
+    Anchor("okta-token", "SSWS", r"SSWS[ :]{1,3}(00[\w-]{38,42})"),
+    Anchor("private-key", "kty", r"\"d\\{0,7}\"[ ]?:[ ]?\\{0,7}\"([\w-]{32,}+)"),
     Anchor("private-key", "<D>", r"<D>([A-Za-z0-9+/=]{40,}+)</D>"),
-    Anchor("password-hash", "$", r"\$(?:2[abxy]\$\d\d|[156]|y\$[\w./]{1,12}|apr1|argon2\w{1,2}(?:\$v=\d+)?\$m=[\d,=a-z]{5,30}"
-           r"|scrypt\$[\w$=,]{1,40}|pbkdf2[\w-]{0,10}\$\d+)\$(?:rounds=\d+\$)?[\w./+$=]{22,200}"),
+)  # fmt: skip
+# Hashes of passwords, all with a dollar sign.
+HASHES = (
+    Anchor("password-hash", "$2", r"\$2[abxy]\$\d\d\$[\w./]{53}"),
+    Anchor("password-hash", "$6$", r"\$6\$(?:rounds=\d{1,9}\$)?[\w./]{0,16}\$[\w./]{80,90}"),
+    Anchor("password-hash", "$5$", r"\$5\$(?:rounds=\d{1,9}\$)?[\w./]{0,16}\$[\w./]{40,50}"),
+    Anchor("password-hash", "$y$", r"\$y\$[\w./]{1,12}\$[\w./]{1,86}\$[\w./]{43}"),
+    Anchor("password-hash", "$1$", r"\$1\$[\w./]{1,8}\$[\w./]{22}"),
+    Anchor("password-hash", "$apr1$", r"\$apr1\$[\w./]{1,8}\$[\w./]{22}"),
+    Anchor("password-hash", "$argon2", r"\$argon2\w{1,2}\$(?:v=\d{1,3}\$)?[\w=,]{5,40}\$[\w+/]{8,64}\$[\w+/]{20,128}"),
+    Anchor("password-hash", "pbkdf2", r"pbkdf2\w{0,12}\$\d{3,9}\$[\w./+=]{4,64}\$[\w./+=]{20,128}"),
+)  # fmt: skip
+# Tokens whose long run follows a part that ends with a special character: that character, the part, the run.
+PRECEDED = (
+    Preceded("telegram-token", ":", r"(?<!\d)\d{8,10}:", r"AA[\w-]{32,}"),
+    Preceded("rancher-token", ":", r"token-[a-z0-9]{5}:", r"[a-z0-9]{54}"),
+    Preceded("facebook-token", "|", r"(?<!\d)\d{15,16}\|", r"[\w-]{27,40}"),
+    Preceded("salesforce-token", "!", r"00D[A-Za-z0-9]{12,15}!", r"[\w.]{80,120}"),
+    Preceded("terraform-token", ".", r"[A-Za-z0-9]{14}\.atlasv1\.", r"[\w=-]{60,}"),
+    Preceded("paypal-token", "$", r"access_token\$(?:production|sandbox)\$", r"[a-z0-9]{16}\$[0-9a-f]{32}"),
 )  # fmt: skip
 # Tokens without a prefix: a run of letters, digits, dashes and underscores that is one as a whole.
 RUNS = (
     Anchor("mailchimp-key", "-us", r"[0-9a-f]{32}-us\d{1,2}"),
     Anchor("mailgun-key", "-", r"[0-9a-f]{32}-[0-9a-f]{8}-[0-9a-f]{8}"),
     Anchor("azure-key", "AZDO", r"[A-Za-z0-9]{76}AZDO[A-Za-z0-9]{4}"),
+    Anchor("azure-key", "ACDb", rf"[A-Za-z0-9+/]{{76}}ACDb[A-Za-z0-9+/]{{4}}{_PAD}"),
     Anchor("azure-key", "AzFu", rf"[\w-]{{44}}AzFu[\w-]{{4}}{_PAD}"),
     Anchor("maxmind-key", "_mmk", r"[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk"),
 )
+MIN_RUN_TOKEN = 35
 DISCORD = r"[MNO][A-Za-z0-9_-]{22,27}\.[\w-]{6}\.[\w-]{27,45}"

@@ -1,5 +1,6 @@
 """Secrets known by their shape: what issuers prefix their tokens with."""
 
+import itertools
 import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
@@ -15,8 +16,8 @@ _TO_A_RUN = "(?:[{0}]{{0,15}}+[^{0}])*+[{0}]{{16}}"
 _TO_A_LONG_RUN = re.compile(_TO_A_RUN.format("A-Za-z0-9_+~/%.-"))
 # Prose has not even sixteen letters of any kind between two blanks, which is seen twice as fast.
 _TO_A_LONG_WORD = re.compile("(?:[^ ]{0,15}+ )*+[^ ]{16}")
-_RUN = re.compile(r"[A-Za-z0-9_+/-]{16,}+", re.ASCII)
-_INNER_START = re.compile(r"[_/+-](?=[A-Za-z0-9])")
+_TO_NEXT_RUN = re.compile("(?:[{0}]{{0,15}}+[^{0}])*+([{0}]{{16,}}+)".format("A-Za-z0-9_+/-"))
+_SPECIAL = frozenset("./~|:!$\\%")
 # An escape of JSON or of a URL: its last letters are no part of the token that follows.
 _ESCAPE = re.compile(r"(?:[nrt]|u00[0-9a-f]{2})(?=[A-Za-z0-9])|[0-9A-Fa-f]{2}")
 _KEY = 3
@@ -24,39 +25,63 @@ _ALONE = r"(?<![\w-])(?:{})(?![\w-])"
 _MAX_DOTTED_PREFIX = 24
 _MAX_REST_OF_PREFIX = 12
 _MIN_RUN = 16
-_DISCORD = re.compile(shapes.DISCORD, re.ASCII)
 
 
 def find_tokens(text: str) -> Iterable[Secret]:
     """Return every secret of a known shape in *text*."""
     run = _TO_A_LONG_RUN.match(text) if _TO_A_LONG_WORD.match(text) else None
-    return _find(text) if run else ()
+    return itertools.chain(_find_runs(text), _find_anchored(text, _lines_with_a_long_run(text, run))) if run else ()
 
 
-def _find(text: str) -> Iterator[Secret]:
-    by_start, dotted = _prefixed(), _dotted()
-    for run in _RUN.finditer(text):
-        start = run.start()
-        before = text[start - 1 : start]
-        for at in _starts(text, run, before):
-            if text[at : at + _KEY] in by_start:
-                yield from _match_at(text, at, by_start[text[at : at + _KEY]])
-        if before in dotted:
-            yield from _before(text, start, dotted[before])
-        yield from _whole(text, run)
-    for anchor in shapes.ANCHORS:
-        if anchor.needle in text:
+def _lines_with_a_long_run(text: str, run: re.Match[str] | None) -> str:
+    lines = []
+    while run:
+        end = text.find("\n", run.end())
+        end = len(text) if end < 0 else end
+        lines.append(text[text.rfind("\n", 0, run.end()) + 1 : end])
+        run = _TO_A_LONG_RUN.match(text, end)
+    return "\n".join(lines)
+
+
+def _find_runs(text: str) -> Iterator[Secret]:
+    by_start, inner = _prefixed(), _inner_starts()
+    run = _TO_NEXT_RUN.match(text)
+    while run:
+        start, end = run.span(1)
+        if (key := text[start : start + _KEY]) in by_start:
+            yield from _match_at(text, start, by_start[key])
+        for match in inner.finditer(text, start, end):
+            at = match.start() + 1
+            yield from _match_at(text, at, by_start[text[at : at + _KEY]])
+        if text[start - 1 : start] in _SPECIAL:
+            yield from _after_special(text, start)
+        if end - start >= shapes.MIN_RUN_TOKEN or text[end : end + 1] == ".":
+            yield from _whole(text, start, end)
+        run = _TO_NEXT_RUN.match(text, end)
+
+
+def _find_anchored(text: str, suspects: str) -> Iterator[Secret]:
+    # A token stands on one line with its anchor, so the anchors of a few lines are those of the text.
+    anchors = (*shapes.ANCHORS, *shapes.HASHES) if "$" in suspects else shapes.ANCHORS
+    for anchor in anchors:
+        if anchor.needle in suspects:
             yield from _anchored(text, anchor)
 
 
-def _starts(text: str, run: re.Match[str], before: str) -> list[int]:
-    """Return where in *run* a token can start: at its start, after an escape, after a dash or underscore."""
-    start, end = run.span()
-    starts = [start]
-    if before in ("\\", "%") and (escape := _ESCAPE.match(text, start)):
-        starts.append(escape.end())
-    starts += [match.end() for match in _INNER_START.finditer(text, start, end - 12)]
-    return starts
+def _after_special(text: str, start: int) -> Iterator[Secret]:
+    """Yield the token of the run at *start*, when the character before it belongs to it or to an escape."""
+    before = text[start - 1]
+    if before in "\\%":
+        if escape := _ESCAPE.match(text, start):
+            at = escape.end()
+            yield from _match_at(text, at, _prefixed().get(text[at : at + _KEY], []))
+        return
+    yield from _before(text, start, _dotted().get(before, []))
+    for shape in shapes.PRECEDED:
+        if shape.last == before and (head := compiled(shape.head + r"\Z").search(text, max(0, start - 40), start)):
+            tail = compiled(shape.tail).match(text, start)
+            if tail and not is_stand_in_token(tail[0]):
+                yield Secret(shape.kind, head.start(), tail.end())
 
 
 def _match_at(text: str, at: int, candidates: list[tuple[str, Shape]]) -> Iterator[Secret]:
@@ -82,13 +107,13 @@ def _before(text: str, start: int, candidates: list[tuple[str, Shape]]) -> Itera
             return
 
 
-def _whole(text: str, run: re.Match[str]) -> Iterator[Secret]:
-    """Yield the tokens in *run* that have no prefix."""
-    start, end = run.span()
+def _whole(text: str, start: int, end: int) -> Iterator[Secret]:
+    """Yield the tokens in the run from *start* to *end* that have no prefix."""
+    run = text[start:end]
     for anchor in shapes.RUNS:
-        if anchor.needle in run[0] and (match := compiled(_ALONE.format(anchor.pattern)).search(text, start, end + 2)):
+        if anchor.needle in run and (match := compiled(_ALONE.format(anchor.pattern)).search(text, start, end + 6)):
             yield Secret(anchor.kind, *match.span())
-    if text[start] in "MNO" and text[end : end + 1] == "." and (match := _DISCORD.match(text, start)):
+    if run[0] in "MNO" and (match := compiled(shapes.DISCORD).match(text, start)):
         yield Secret("discord-token", *match.span())
 
 
@@ -115,6 +140,16 @@ def _prefixed() -> dict[str, list[tuple[str, Shape]]]:
             for start in starts:
                 found.setdefault(start, []).append((prefix, shape))
     return found
+
+
+@lru_cache(maxsize=1)
+def _inner_starts() -> re.Pattern[str]:
+    """Return what finds the places inside of a run where a prefix may stand: a trie of two levels."""
+    by_letter: dict[str, list[str]] = {}
+    for key in _prefixed():
+        by_letter.setdefault(key[0], []).append(re.escape(key[1:]))
+    branches = [f"{letter}(?:{'|'.join(rests)})" for letter, rests in by_letter.items()]
+    return re.compile(f"[_/+-](?=[{''.join(by_letter)}])(?:{'|'.join(branches)})")
 
 
 @lru_cache(maxsize=1)
