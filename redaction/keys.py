@@ -33,6 +33,11 @@ class _Frame(NamedTuple):
     end: int
 
 
+def has_private_key(text: str) -> bool:
+    """Return True if *text* may hold a private key in a frame."""
+    return _NAME in text or "Private-Lines:" in text
+
+
 def find_private_keys(text: str) -> Iterator[Secret]:
     """Yield every private key in *text* that has a frame, whole or in part."""
     if _NAME in text:

@@ -6,6 +6,8 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from flowd.redaction import values
+from flowd.redaction.commands import find_pair
+from flowd.redaction.headers import find_digest
 from flowd.redaction.names import OWNER_LENGTH, Meaning, NamePlace, meaning_of
 from flowd.redaction.secret import Secret
 
@@ -30,7 +32,9 @@ _JOINT = (
     r"|(?P<cell>\|)"
     r"|(?P<blank>(?<=[ \t])(?=\S)))"
 )
-_SCHEMES = r"(?:basic|bearer|token|digest|apikey|api-key|ssws|negotiate|ntlm|hawk|oauth|jwt|key|aws4-hmac-sha256)"
+_SCHEMES = (
+    r"(?:basic|bearer|token|digest|apikey|api-key|ssws|negotiate|ntlm|hawk|oauth|jwt|key|aws4-hmac-sha256)"
+)
 _OPENERS = r"[*_]{0,2}+[ \t]{0,8}+(?:" + _SCHEMES + r"[ \t]{1,4}(?=\S))?(?:@(?=[\"']))?"
 
 _QUOTE = re.compile(_QUOTES)
@@ -44,6 +48,7 @@ _TAGGED = re.compile(r"(?:<!\[CDATA\[)?([^<>\]\r\n]{1,4096}+)(?=\]\]>|</)")
 _WORDS_ON_LINE = re.compile(r"[A-Za-z]{2,24}(?:[ ][A-Za-z]{2,24}){2,23}+(?=[ \t]*(?:[\r\n\"'`<|]|\\|\Z))")
 _READS_ON = re.compile(r"[ \t]+(?:[a-z]|=)")
 _FLAG = re.compile(r"(?:^|[\s\"'`\[(])--?[a-z0-9_.-]{0,30}$")
+_WORDS_OF_PAIRS = ("cred", "credential", "auth", "authorization")
 _STRING_END = re.compile(r"[ \t]{0,4}[+.,;:)\]%&|/]?(?:[ \t]|\Z)")
 _IN_QUERY = re.compile(r"[?&][\w.%-]{0,40}$")
 
@@ -71,6 +76,9 @@ def find_named(text: str, lowered: str, places: list[NamePlace]) -> Iterator[Sec
         if place.start < passed:  # within the word before
             continue
         passed = place.end
+        if place.word in _WORDS_OF_PAIRS:
+            yield from find_pair(text, place.end)
+            yield from find_digest(text, place.end) if place.word == "authorization" else ()
         joined = after.match(lowered, passed) if place.start >= done else None
         if not joined:
             continue
@@ -124,7 +132,9 @@ def _value_span(text: str, candidate: _Candidate) -> tuple[int, int]:
 
 def _is_secret_at(text: str, start: int, end: int, candidate: _Candidate) -> bool:
     value = text[start:end]
-    if candidate.joint == "blank" and not _may_follow_a_blank(value, candidate, quoted=start > candidate.value_at):
+    if candidate.joint == "blank" and not _may_follow_a_blank(
+        value, candidate, quoted=start > candidate.value_at
+    ):
         return False
     if start > candidate.value_at or candidate.joint == "tag":
         return _is_secret(value, candidate, quoted=True)
@@ -135,7 +145,11 @@ def _is_secret_at(text: str, start: int, end: int, candidate: _Candidate) -> boo
 
 def _phrase(text: str, candidate: _Candidate) -> re.Match[str] | None:
     """Return a passphrase of plain words that ends its line, if the name means a password."""
-    if not candidate.meaning.is_password or candidate.meaning.is_weak or candidate.joint not in ("sign", "spoken"):
+    if (
+        not candidate.meaning.is_password
+        or candidate.meaning.is_weak
+        or candidate.joint not in ("sign", "spoken")
+    ):
         return None
     words = _WORDS_ON_LINE.match(text, candidate.value_at)
     return words if words and words[0].islower() and values.is_passphrase(words[0]) else None

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from flowd.redaction.commands import find_in_commands
 from flowd.redaction.custom import CustomPattern, compile_patterns, find_custom
 from flowd.redaction.headers import find_in_headers
-from flowd.redaction.keys import find_private_keys
+from flowd.redaction.keys import find_private_keys, has_private_key
 from flowd.redaction.named import find_named
 from flowd.redaction.names import find_names
 from flowd.redaction.secret import MARK, Secret
@@ -52,7 +52,8 @@ class Redactor:
         """Return *text* with every secret replaced by ``[redacted:kind]``; doing it again changes nothing."""
         if self._custom:
             return _mask_until_clean(text, self.find)
-        text = _mask_until_clean(text, lambda text: list(find_private_keys(text)))
+        if has_private_key(text):
+            text = _mask_until_clean(text, lambda text: list(find_private_keys(text)))
         return _redact_pieces(text) if len(text) >= _MIN_TEXT else text
 
     __call__ = redact
@@ -100,10 +101,39 @@ def _find_in(piece: str) -> list[Secret]:
 
 
 def _redact_pieces(text: str) -> str:
-    # Piece by piece, because only those that held a secret are looked at a second time.
     if len(text) <= _PIECE:
-        return _mask_until_clean(text, _find_in)
-    return "".join(_mask_until_clean(piece, _find_in) for _, piece in _pieces(text))
+        return _redact_piece(text)
+    return "".join(_redact_piece(piece) for _, piece in _pieces(text))
+
+
+def _redact_piece(piece: str) -> str:
+    secrets = _find_in(piece)
+    if not secrets:
+        return piece
+    # Only the lines that held a secret are looked at a second time.
+    parts, end = [], 0
+    for start, stop, found in _surroundings(piece, secrets):
+        masked = _mask(piece[start:stop], [Secret(kind, at - start, to - start) for kind, at, to in found])
+        parts += [piece[end:start], _mask_until_clean(masked, _find_in)]
+        end = stop
+    return "".join(parts) + piece[end:]
+
+
+def _surroundings(text: str, secrets: list[Secret]) -> Iterator[tuple[int, int, list[Secret]]]:
+    """Yield the lines that hold *secrets*, with the line before and the line after, and the secrets they hold."""
+    start = stop = 0
+    held: list[Secret] = []
+    for secret in secrets:
+        line = text.rfind("\n", 0, max(0, text.rfind("\n", 0, secret.start))) + 1
+        if held and line >= stop:
+            yield start, stop, held
+            held = []
+        start = start if held else line
+        held.append(secret)
+        line_end = text.find("\n", secret.end)
+        stop = text.find("\n", line_end + 1) + 1 if line_end >= 0 else 0
+        stop = stop or len(text)
+    yield start, stop, held
 
 
 def _mask_until_clean(text: str, find: Callable[[str], list[Secret]]) -> str:

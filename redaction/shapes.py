@@ -203,11 +203,9 @@ SHAPES = (
 # These have characters in front of their long run that no name has, or no prefix at all.
 DOTTED = (
     Shape("slack-token", "xoxe.xoxp- xoxe.xoxb-", r"[A-Za-z0-9-]{10,}"),
-    Shape("snyk-token", "snyk_sat. snyk_uat.", r"\w{4,16}\.[\w-]{20,}"),
     Shape("vault-token", "hvs. hvb. hvr.", r"[\w-]{20,}"),
     Shape("sendgrid-key", "SG.", r"[\w-]{16,}\.[\w-]{16,}"),
     Shape("google-token", "ya29.", r"[\w.-]{20,}"),
-    Shape("doppler-token", "dp.pt. dp.ct. dp.sa. dp.scim. dp.audit. dp.st.", r"(?:[a-z0-9_-]{1,35}\.)?[A-Za-z0-9]{40,}"),
     Shape("dropbox-token", "sl.", r"(?:u\.)?[\w=-]{100,}"),
     Shape("harness-token", "pat. sat.", r"[\w-]{22}\.[A-Za-z0-9]{24}\.[A-Za-z0-9]{20}"),
     Shape("infisical-token", "st.", r"[a-f0-9-]{24,36}\.[a-f0-9]{32}\.[a-f0-9]{32}"),
@@ -222,14 +220,15 @@ DOTTED = (
     Shape("openshift-token", "sha256~", r"[\w-]{43}"),
 )  # fmt: skip
 ANCHORS = (
+    Anchor("azure-secret", "Q~", r"(?<![\w~.-])[A-Za-z0-9_~.]{3}\dQ~[\w~.-]{31,34}"),
+    Anchor("okta-token", "SSWS", r"SSWS[ :]{1,3}(00[\w-]{38,42})"),
+    Anchor("private-key", "kty", r"\"d\\{0,7}\"[ ]?:[ ]?\\{0,7}\"([\w-]{32,}+)"),
+    Anchor("private-key", "RSAKeyValue", r"<D>([A-Za-z0-9+/=]{40,}+)</D>"),
+)  # fmt: skip
+WEBHOOKS = (
     Anchor("slack-webhook", "hooks.slack.com/", r"hooks\.slack\.com/(?:services|workflows|triggers)/([\w/-]{20,}+)"),
     Anchor("discord-webhook", "/api/webhooks/", r"/api/webhooks/(\d{5,25}/[\w-]{40,}+)"),
     Anchor("teams-webhook", "webhook.office.com/", r"webhook\.office\.com/webhookb2/([\w@/-]{60,}+)"),
-    Anchor("azure-secret", "Q~", r"(?<![\w~.-])[A-Za-z0-9_~.]{3}\dQ~[\w~.-]{31,34}"),
-    Anchor("line-token", "/w1cDnyilFU=", r"[A-Za-z0-9+/]{100,}+={0,2}(?<=/w1cDnyilFU=)"),
-    Anchor("okta-token", "SSWS", r"SSWS[ :]{1,3}(00[\w-]{38,42})"),
-    Anchor("private-key", "kty", r"\"d\\{0,7}\"[ ]?:[ ]?\\{0,7}\"([\w-]{32,}+)"),
-    Anchor("private-key", "<D>", r"<D>([A-Za-z0-9+/=]{40,}+)</D>"),
 )  # fmt: skip
 # Hashes of passwords, all with a dollar sign.
 HASHES = (
@@ -249,6 +248,8 @@ PRECEDED = (
     Preceded("facebook-token", "|", r"(?<!\d)\d{15,16}\|", r"[\w-]{27,40}"),
     Preceded("salesforce-token", "!", r"00D[A-Za-z0-9]{12,15}!", r"[\w.]{80,120}"),
     Preceded("terraform-token", ".", r"[A-Za-z0-9]{14}\.atlasv1\.", r"[\w=-]{60,}"),
+    Preceded("doppler-token", ".", r"dp\.(?:pt|st|ct|sa|scim|audit)\.(?:[a-z0-9_-]{1,20}\.)?", r"[A-Za-z0-9]{40,}"),
+    Preceded("snyk-token", ".", r"snyk_[su]at\.\w{4,16}\.", r"[\w-]{40,}"),
     Preceded("paypal-token", "$", r"access_token\$(?:production|sandbox)\$", r"[a-z0-9]{16}\$[0-9a-f]{32}"),
 )  # fmt: skip
 # Tokens without a prefix: a run of letters, digits, dashes and underscores that is one as a whole.
@@ -257,6 +258,7 @@ RUNS = (
     Anchor("mailgun-key", "-", r"[0-9a-f]{32}-[0-9a-f]{8}-[0-9a-f]{8}"),
     Anchor("azure-key", "AZDO", r"[A-Za-z0-9]{76}AZDO[A-Za-z0-9]{4}"),
     Anchor("azure-key", "ACDb", rf"[A-Za-z0-9+/]{{76}}ACDb[A-Za-z0-9+/]{{4}}{_PAD}"),
+    Anchor("line-token", "/w1cDnyilFU", r"[A-Za-z0-9+/]{100,}?/w1cDnyilFU="),
     Anchor("azure-key", "AzFu", rf"[\w-]{{44}}AzFu[\w-]{{4}}{_PAD}"),
     Anchor("maxmind-key", "_mmk", r"[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk"),
 )

@@ -17,30 +17,21 @@ _TO_A_LONG_RUN = re.compile(_TO_A_RUN.format("A-Za-z0-9_+~/%.-"))
 # Prose has not even sixteen letters of any kind between two blanks, which is seen twice as fast.
 _TO_A_LONG_WORD = re.compile("(?:[^ ]{0,15}+ )*+[^ ]{16}")
 _TO_NEXT_RUN = re.compile("(?:[{0}]{{0,15}}+[^{0}])*+([{0}]{{16,}}+)".format("A-Za-z0-9_+/-"))
-_SPECIAL = frozenset("./~|:!$\\%")
+_SPECIAL = frozenset(".~|:!$\\%")
 # An escape of JSON or of a URL: its last letters are no part of the token that follows.
 _ESCAPE = re.compile(r"(?:[nrt]|u00[0-9a-f]{2})(?=[A-Za-z0-9])|[0-9A-Fa-f]{2}")
+_HASH_START = re.compile(r"\$(?:2[abxy]|[156y]|apr1|argon2\w{1,2}|\d{3,9})\$")
 _KEY = 3
 _ALONE = r"(?<![\w-])(?:{})(?![\w-])"
-_MAX_DOTTED_PREFIX = 24
-_MAX_REST_OF_PREFIX = 12
-_MIN_RUN = 16
+_MAX_DOTTED_PREFIX = 12
+_MAX_HEAD = 40
 
 
 def find_tokens(text: str) -> Iterable[Secret]:
     """Return every secret of a known shape in *text*."""
-    run = _TO_A_LONG_RUN.match(text) if _TO_A_LONG_WORD.match(text) else None
-    return itertools.chain(_find_runs(text), _find_anchored(text, _lines_with_a_long_run(text, run))) if run else ()
-
-
-def _lines_with_a_long_run(text: str, run: re.Match[str] | None) -> str:
-    lines = []
-    while run:
-        end = text.find("\n", run.end())
-        end = len(text) if end < 0 else end
-        lines.append(text[text.rfind("\n", 0, run.end()) + 1 : end])
-        run = _TO_A_LONG_RUN.match(text, end)
-    return "\n".join(lines)
+    if not _TO_A_LONG_WORD.match(text) or not _TO_A_LONG_RUN.match(text):
+        return ()
+    return itertools.chain(_find_runs(text), _find_anchored(text))
 
 
 def _find_runs(text: str) -> Iterator[Secret]:
@@ -60,11 +51,15 @@ def _find_runs(text: str) -> Iterator[Secret]:
         run = _TO_NEXT_RUN.match(text, end)
 
 
-def _find_anchored(text: str, suspects: str) -> Iterator[Secret]:
-    # A token stands on one line with its anchor, so the anchors of a few lines are those of the text.
-    anchors = (*shapes.ANCHORS, *shapes.HASHES) if "$" in suspects else shapes.ANCHORS
-    for anchor in anchors:
-        if anchor.needle in suspects:
+def _find_anchored(text: str) -> Iterator[Secret]:
+    for anchor in shapes.ANCHORS:
+        if anchor.needle in text:  # here, because a call would cost more than the look
+            yield from _anchored(text, anchor)
+    if "hook" in text:
+        for anchor in shapes.WEBHOOKS:
+            yield from _anchored(text, anchor)
+    if "$" in text and _HASH_START.search(text):
+        for anchor in shapes.HASHES:
             yield from _anchored(text, anchor)
 
 
@@ -76,12 +71,15 @@ def _after_special(text: str, start: int) -> Iterator[Secret]:
             at = escape.end()
             yield from _match_at(text, at, _prefixed().get(text[at : at + _KEY], []))
         return
-    yield from _before(text, start, _dotted().get(before, []))
+    if before in ".~" and text.endswith(_dotted_heads(), max(0, start - _MAX_DOTTED_PREFIX), start):
+        yield from _before(text, start)
     for shape in shapes.PRECEDED:
-        if shape.last == before and (head := compiled(shape.head + r"\Z").search(text, max(0, start - 40), start)):
-            tail = compiled(shape.tail).match(text, start)
-            if tail and not is_stand_in_token(tail[0]):
-                yield Secret(shape.kind, head.start(), tail.end())
+        # The tail first: it fails at once where it does not fit, and the head has to be searched for.
+        if shape.last != before or not (tail := compiled(shape.tail).match(text, start)):
+            continue
+        head = compiled(shape.head + r"\Z").search(text, max(0, start - _MAX_HEAD), start)
+        if head and not is_stand_in_token(tail[0]):
+            yield Secret(shape.kind, head.start(), tail.end())
 
 
 def _match_at(text: str, at: int, candidates: list[tuple[str, Shape]]) -> Iterator[Secret]:
@@ -95,29 +93,37 @@ def _match_at(text: str, at: int, candidates: list[tuple[str, Shape]]) -> Iterat
             return
 
 
-def _before(text: str, start: int, candidates: list[tuple[str, Shape]]) -> Iterator[Secret]:
-    """Yield the token whose long run starts at *start*, after a prefix that ends with a dot or the like."""
-    for prefix, shape in candidates:
-        at = text.rfind(prefix, max(0, start - _MAX_DOTTED_PREFIX), start + _MAX_REST_OF_PREFIX)
-        if at < 0 or (at > 0 and text[at - 1].isalnum() and text[at - 2 : at - 1] not in ("\\", "%")):
+def _before(text: str, start: int) -> Iterator[Secret]:
+    """Yield the token whose long run starts at *start*, after a prefix that ends with a dot or a tilde."""
+    for head, prefix, shape in _dotted():
+        at = start - len(head)
+        if at < 0 or not text.startswith(prefix, at) or _is_inside_a_word(text, at):
             continue
         match = compiled(shape.tail).match(text, at + len(prefix))
-        if match and match.end() >= start + _MIN_RUN and not is_stand_in_token(match[0]):
+        if match and not is_stand_in_token(match[0]):
             yield Secret(shape.kind, at, match.end())
             return
+
+
+def _is_inside_a_word(text: str, at: int) -> bool:
+    return at > 0 and text[at - 1].isalnum() and text[max(0, at - 2)] not in "\\%"
 
 
 def _whole(text: str, start: int, end: int) -> Iterator[Secret]:
     """Yield the tokens in the run from *start* to *end* that have no prefix."""
     run = text[start:end]
     for anchor in shapes.RUNS:
-        if anchor.needle in run and (match := compiled(_ALONE.format(anchor.pattern)).search(text, start, end + 6)):
+        if anchor.needle in run and (
+            match := compiled(_ALONE.format(anchor.pattern)).search(text, start, end + 6)
+        ):
             yield Secret(anchor.kind, *match.span())
     if run[0] in "MNO" and (match := compiled(shapes.DISCORD).match(text, start)):
         yield Secret("discord-token", *match.span())
 
 
 def _anchored(text: str, anchor: Anchor) -> Iterator[Secret]:
+    if anchor.needle not in text:
+        return
     for match in compiled(anchor.pattern).finditer(text):
         group = match.lastindex or 0
         if not is_stand_in_token(match[group]):
@@ -136,7 +142,9 @@ def _prefixed() -> dict[str, list[tuple[str, Shape]]]:
     found: dict[str, list[tuple[str, Shape]]] = {}
     for shape in shapes.SHAPES:
         for prefix in shape.prefixes.split():
-            starts = [prefix[:_KEY]] if len(prefix) >= _KEY else [prefix + letter for letter in "0123456789abcdef"]
+            starts = (
+                [prefix[:_KEY]] if len(prefix) >= _KEY else [prefix + letter for letter in "0123456789abcdef"]
+            )
             for start in starts:
                 found.setdefault(start, []).append((prefix, shape))
     return found
@@ -153,14 +161,18 @@ def _inner_starts() -> re.Pattern[str]:
 
 
 @lru_cache(maxsize=1)
-def _dotted() -> dict[str, list[tuple[str, Shape]]]:
-    """Return the shapes whose prefix ends outside their long run, by the last letter of the prefix."""
-    found: dict[str, list[tuple[str, Shape]]] = {}
-    for shape in shapes.DOTTED:
-        for prefix in shape.prefixes.split():
-            special = max(prefix.rfind(letter) for letter in "./~")
-            found.setdefault(prefix[special], []).append((prefix, shape))
-    return found
+def _dotted() -> list[tuple[str, str, Shape]]:
+    """Return the shapes whose prefix ends outside their long run, with what of the prefix stands before it."""
+    return [
+        (prefix[: max(prefix.rfind("."), prefix.rfind("~")) + 1], prefix, shape)
+        for shape in shapes.DOTTED
+        for prefix in shape.prefixes.split()
+    ]
+
+
+@lru_cache(maxsize=1)
+def _dotted_heads() -> tuple[str, ...]:
+    return tuple(head for head, _, _ in _dotted())
 
 
 @lru_cache(maxsize=512)

@@ -97,7 +97,9 @@ def is_strongly_random(value: str) -> bool:
     """Return True if *value* is random beyond doubt: letters with digits, or long and in both cases."""
     if not is_random(value):
         return False
-    return any(map(str.isdigit, value)) or (len(value) >= 20 and value != value.lower() and value != value.upper())
+    return any(map(str.isdigit, value)) or (
+        len(value) >= 20 and value != value.lower() and value != value.upper()
+    )
 
 
 def is_words(value: str) -> bool:

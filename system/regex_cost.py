@@ -123,9 +123,7 @@ def _element(node: Any) -> _Cost:
 def _repeat(operation: Any, least: int, most: int, item: Any) -> _Cost:
     inner = _sequence(list(item))
     most = min(most, WINDOW)
-    cost = inner._replace(
-        is_optional=least == 0 or inner.is_optional, can_fail=least > 0 and inner.can_fail
-    )
+    cost = inner._replace(is_optional=least == 0 or inner.is_optional, can_fail=least > 0 and inner.can_fail)
     if inner.is_optional and most > 1:
         return cost._replace(ways=_TOO_MANY, steps=_TOO_MANY)
     if inner.ways > 1:
@@ -197,9 +195,7 @@ def _sample(letter: str) -> str:
     """Return the samples that stand for *letter*."""
     if letter <= "\xff":
         return letter
-    return "".join(
-        sample for sample in _SAMPLES[256:] if _is_word(sample) == _is_word(letter)
-    )
+    return "".join(sample for sample in _SAMPLES[256:] if _is_word(sample) == _is_word(letter))
 
 
 def _both_cases(letters: str | frozenset[str]) -> frozenset[str]:

@@ -53,7 +53,9 @@ NOTATIONS: dict[str, Notation] = {
     "url": lambda name, value: (
         f"GET https://example.org/hook?v=2&{_variable(name)}=⟦{urllib.parse.quote(value, safe='')}⟧&page=3 HTTP/1.1"
     ),
-    "log": lambda name, value: f'2026-01-17T10:30:00Z INFO login user=bob {_variable(name)}="⟦{value}⟧" took=12ms',
+    "log": lambda name, value: (
+        f'2026-01-17T10:30:00Z INFO login user=bob {_variable(name)}="⟦{value}⟧" took=12ms'
+    ),
     "yaml": lambda name, value: f"service:\n  {name}: {_yaml(value)}\n  port: 80\n",
     "python": lambda name, value: f"client = connect(host, {_variable(name)}='⟦{value}⟧', timeout=3)",
     "python assignment": lambda name, value: f'{_variable(name)} = "⟦{value}⟧"  # staging',
@@ -61,7 +63,9 @@ NOTATIONS: dict[str, Notation] = {
     "ini": lambda name, value: f"[server]\n{name} = ⟦{value}⟧\nport = 80\n",
     "markdown": lambda name, value: f"- **{name}**: `⟦{value}⟧` (rotate it)",
     "markdown table": lambda name, value: f"| {name} | `⟦{value}⟧` | staging |",
-    "diff": lambda name, value: f'@@ -1,2 +1,2 @@\n-{_variable(name)} = os.environ["X"]\n+{_variable(name)} = "⟦{value}⟧"\n',
+    "diff": lambda name, value: (
+        f'@@ -1,2 +1,2 @@\n-{_variable(name)} = os.environ["X"]\n+{_variable(name)} = "⟦{value}⟧"\n'
+    ),
     "header": lambda name, value: f"Host: example.org\r\n{name}: ⟦{value}⟧\r\nAccept: */*\r\n",
     "xml": lambda name, value: (
         f"<config><user>bob</user><{_variable(name)}>⟦{html.escape(value)}⟧</{_variable(name)}></config>"

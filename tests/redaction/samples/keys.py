@@ -12,7 +12,11 @@ def key_lines(kind: str, lines: int = 6) -> list[str]:
     """Return the lines of a private key block."""
     tail = " BLOCK" if kind == "PGP " else ""
     body = [fill("{S64}", f"{kind}{number}") for number in range(lines)]
-    return [f"-----BEGIN {kind}PRIVATE " + f"KEY{tail}-----", *body, f"-----END {kind}PRIVATE " + f"KEY{tail}-----"]
+    return [
+        f"-----BEGIN {kind}PRIVATE " + f"KEY{tail}-----",
+        *body,
+        f"-----END {kind}PRIVATE " + f"KEY{tail}-----",
+    ]
 
 
 LAYOUTS: dict[str, Layout] = {

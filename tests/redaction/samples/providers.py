@@ -180,11 +180,17 @@ PROVIDERS: tuple[tuple[str, str], ...] = (
     ("discord older bot", "N{A23}.X{B5}.{B27}"),
     ("discord mfa", "mfa.{B84}"),
     ("discord webhook", "https://discord.com/api/webhooks/⟦{D19}/{B68}⟧"),
-    ("teams webhook", "https://acme.webhook.office.com/webhookb2/⟦{H8}-{H4}-{H4}-{H4}-{H12}@{H8}-{H4}-{H4}-{H4}-{H12}"
-     "/IncomingWebhook/{H32}/{H8}-{H4}-{H4}-{H4}-{H12}⟧"),
+    (
+        "teams webhook",
+        "https://acme.webhook.office.com/webhookb2/⟦{H8}-{H4}-{H4}-{H4}-{H12}@{H8}-{H4}-{H4}-{H4}-{H12}"
+        "/IncomingWebhook/{H32}/{H8}-{H4}-{H4}-{H4}-{H12}⟧",
+    ),
     ("telegram bot", "{D10}:AA{B33}"),
     ("telegram url", "https://api.telegram.org/bot⟦{D10}:AA{B33}⟧/sendMessage"),
-    ("google chat webhook", "https://chat.googleapis.com/v1/spaces/AAAA/messages?key=⟦AI" + "za{B35}⟧&token=⟦{B43}⟧"),
+    (
+        "google chat webhook",
+        "https://chat.googleapis.com/v1/spaces/AAAA/messages?key=⟦AI" + "za{B35}⟧&token=⟦{B43}⟧",
+    ),
     ("twilio key", "SK{H32}"),
     ("sendgrid", "SG.{B22}.{B43}"),
     ("mailgun", "key-{H32}"),
