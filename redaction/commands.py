@@ -60,7 +60,6 @@ _PAIR = re.compile(
     r"s?(?:[ \t](?:is|are|was|with|as))?[ \t]?[:=]?[ \t]{1,3}[\"'`]?[\w.@-]{2,64}"
     r"(?:[ \t]/[ \t]|:|/)(?P<bare>[^\s\"'`,;:/|\\<]{4,128})"
 )
-_PIN = re.compile(r"\b(?:pin|PIN|Pin)(?:[ -]?code)?(?:[ ]is|[ ]was)?[ ]{0,2}[:=]?[ ]{1,2}(?P<bare>\d{4,8})\b")
 
 
 def find_in_commands(text: str, lowered: str) -> Iterator[Secret]:
@@ -75,8 +74,6 @@ def find_in_commands(text: str, lowered: str) -> Iterator[Secret]:
         yield from find_pair(text, at)
         yield from _secret(match) if (match := _VAULT_LOGIN.match(text, at)) else ()
         at = lowered.find("login", at)
-    if "PIN" in text:
-        yield from _matches(_PIN, text)
 
 
 def find_pair(text: str, at: int) -> Iterator[Secret]:

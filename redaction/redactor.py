@@ -112,27 +112,24 @@ def _redact_piece(piece: str) -> str:
         return piece
     # Only the lines that held a secret are looked at a second time.
     parts, end = [], 0
-    for start, stop, found in _surroundings(piece, secrets):
+    for start, stop, found in _lines_of(piece, secrets):
         masked = _mask(piece[start:stop], [Secret(kind, at - start, to - start) for kind, at, to in found])
         parts += [piece[end:start], _mask_until_clean(masked, _find_in)]
         end = stop
     return "".join(parts) + piece[end:]
 
 
-def _surroundings(text: str, secrets: list[Secret]) -> Iterator[tuple[int, int, list[Secret]]]:
-    """Yield the lines that hold *secrets*, with the line before and the line after, and the secrets they hold."""
+def _lines_of(text: str, secrets: list[Secret]) -> Iterator[tuple[int, int, list[Secret]]]:
+    """Yield where the lines that hold *secrets* start and end, with the secrets they hold."""
     start = stop = 0
     held: list[Secret] = []
     for secret in secrets:
-        line = text.rfind("\n", 0, max(0, text.rfind("\n", 0, secret.start))) + 1
-        if held and line >= stop:
+        if held and secret.start >= stop:
             yield start, stop, held
             held = []
-        start = start if held else line
+        start = start if held else text.rfind("\n", 0, secret.start) + 1
         held.append(secret)
-        line_end = text.find("\n", secret.end)
-        stop = text.find("\n", line_end + 1) + 1 if line_end >= 0 else 0
-        stop = stop or len(text)
+        stop = text.find("\n", secret.end) + 1 or len(text)
     yield start, stop, held
 
 

@@ -188,7 +188,6 @@ PLACED: tuple[str, ...] = (
     "creds: bob / ⟦{A10}⟧",
     "credentials are admin:⟦{A10}⟧ for now",
     "user=bob pass=⟦{A8}⟧",
-    "PIN is ⟦739184⟧",
     "seed phrase: ⟦{l5} {l6} {l4} {l7} {l5} {l6} {l5} {l4} {l6} {l5} {l7} {l4}⟧",
     "passphrase: ⟦correct horse battery staple⟧",
     'My passphrase is "⟦velvet otter canyon drum⟧"',
