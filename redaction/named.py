@@ -1,174 +1,158 @@
 """Secrets known by their name: ``password: …``, ``API_KEY=…``, ``the token is …``, in any notation."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-from flowd.redaction.tokens import Secret
-from flowd.redaction.values import (
-    is_code,
-    is_password,
-    is_placeholder,
-    is_spoken_password,
-    looks_random,
-)
+from flowd.redaction import values
+from flowd.redaction.commands import find_pair
+from flowd.redaction.headers import find_digest
+from flowd.redaction.names import OWNER_LENGTH, Meaning, NamePlace, meaning_of
+from flowd.redaction.secret import Secret
 
-# All of these are written for lower-case text. Quantifiers give nothing back, so a failure costs one look.
-# The words that name a secret, each with the longer one that begins like it, if any.
-_WORDS = (
-    ("pass", "pass"),
-    ("token", "token"),
-    ("key", "key"),
-    ("secret", "secret"),
-    ("auth", "authorization"),
-    ("pw", "pwd"),
-    ("credential", "credential"),
-)
-_KEY_OWNER = re.compile(
-    r"(?:api|access|private|signing|encryption|account|auth|master|storage|shared|service|subscription|admin"
-    r"|secret|client|deploy|license|webhook)[_\-. ]?$"
-)
+# All of these are written for lower-case text. Quantifiers are bounded or possessive: a failure costs one look.
+_QUOTES = r"\\{0,7}[\"'`]"
 _REST_OF_NAME = r"(?P<rest>[a-z0-9_-]{0,40}+)"
-_CLOSERS = r"(?:\\{0,3}[\"'`]|[\])*]){0,4}+[ \t]{0,8}+"
+_CLOSERS = r"(?:\[\d{0,4}\])?(?:" + _QUOTES + r"|[\])*]){0,4}+[ \t]{0,8}+"
 _TYPE = (
-    r"(?::[ \t]{0,4}(?:str|string|bytes|secretstr|optional\[str\]|str \| none|&str|&'static str|any)"
-    r"[ \t]{0,4}(?==))?+"
+    r"(?::[ \t]{0,4}(?:str|string|bytes|secretstr|secret|char|buffer|optional\[\w{1,20}\]|option<\w{1,20}>|str \| none"
+    r"|&str|&'static str|any|object|final|\w{1,20}\.\w{1,20})[ \t]{0,4}(?==(?!=)))?+"
 )
-_VALUE_KEY = r"\\{0,3}[\"']?value\\{0,3}[\"']?[ \t]{0,4}[:=]"
+_LINE_END = r"(?:\r?\n|\\{1,7}n)?[ \t>+#*|-]{0,40}"
+_VALUE_KEY = _QUOTES + r"?(?:parameter)?value" + _QUOTES + r"?[ \t]{0,4}[:=]"
 _JOINT = (
-    r"(?:(?P<sign>=>|:=|={1,3}|!=|:(?!:)|→)"
-    r"|(?P<next>,?[ \t]{0,4}\r?\n?[ \t]{0,40}" + _VALUE_KEY + r"|,[ \t]?(?=[\"'])|\((?=[\"']))"
+    r"(?:(?P<compare>={2,3}|!==?)"
+    r"|(?P<sign>=>|:=|\?=|=|:(?!:)|→|<<<)"
+    r"|(?P<value>,?[ \t]{0,4}" + _LINE_END + _VALUE_KEY + r"|</key>(?:\s|\\{1,7}n){0,20}<string>)"
+    r"|(?P<argument>,[ \t]?(?=[\\\"'])|\((?=[\\\"'])|(?:\|\||\?\?|or)[ \t](?=[\\\"']))"
     r"|(?P<tag>>)"
-    r"|(?P<spoken>(?:is|was|to|as|of|will be|changed to)"
+    r"|(?P<spoken>(?:for[ \t][\w@.'-]{1,40}[ \t])?(?:is|was|to|as|of|are|will be|(?:was[ \t])?changed to)"
     r"(?:[ \t]now|[ \t]set[ \t]to)?[ \t]{0,2}[:=]?(?=[ \t]))"
     r"|(?P<cell>\|)"
-    # Nothing but a blank joins them: then what follows must at least hold a digit.
-    r"|(?P<blank>(?<=[ \t])(?=[^\s=:0-9]{0,40}+[0-9])))"
+    r"|(?P<blank>(?<=[ \t])(?=\S)))"
 )
-_OPENERS = r"[*_]{0,2}+[ \t]{0,8}+(?:(?:basic|bearer|token|digest|apikey)[ \t]{1,4}(?=\S))?"
+_SCHEMES = (
+    r"(?:basic|bearer|token|digest|apikey|api-key|ssws|negotiate|ntlm|hawk|oauth|jwt|key|aws4-hmac-sha256)"
+)
+_OPENERS = r"[*_]{0,2}+[ \t]{0,8}+(?:" + _SCHEMES + r"[ \t]{1,4}(?=\S))?(?:@(?=[\"']))?"
 
-_QUOTE = re.compile(r"\\{0,3}[\"'`]")
+_QUOTE = re.compile(_QUOTES)
 _MAX_VALUE = 4096
-_BARE = re.compile(r"[^\s\"'`,;<>&|\\)\]}]{1,4096}+")
+# A comma, a semicolon or an ampersand belongs to the value unless it clearly ends it.
+_BARE = re.compile(
+    r"(?:[^\s\"'`,;<>&|\\)\]}]|[,;&](?![\s,;&\"'`<>\\)\]}|]|\Z|[A-Za-z_][\w.%-]{0,40}[=:])){1,4096}+"
+)
+_QUERY_VALUE = re.compile(r"[^\s\"'`<>&|\\)\]}#]{1,4096}+")
 _TAGGED = re.compile(r"(?:<!\[CDATA\[)?([^<>\]\r\n]{1,4096}+)(?=\]\]>|</)")
-_REST_TELLS_NO_SECRET = re.compile(
-    r"(?:^|[_-])(?:id|ids|name|names|type|types|path|file|files|url|uri|endpoint|count|limit|limits|expiry|expires"
-    r"|expiration|ttl|length|len|size|field|env|var|arn|ref|version|prefix|policy|policies|usage|budget|hash|hint"
-    r"|label|regex|pattern|rules?|manager|store|provider|reset|strength|format|class|index|at|in)$"
-    r"|^(?:iz|is[ei]|ar|ion|less|ly|name)"
-)
-_OWNER_TELLS_NO_SECRET = re.compile(
-    r"(?:next|page|continuation|sync|cursor|max|min|num|input|output|total|public)[_-]?$"
-)
-_SPOKEN_ON = re.compile(r"[ \t]+[a-z]")
-_OWNER_LENGTH = 24
-_PASSWORD_ENDINGS = ("word", "wort", "wd", "phrase", "code")
-# What only stands beside the name must look like a secret by itself.
-_LOOSE_JOINTS = frozenset({"blank", "cell", "next"})
+_WORDS_ON_LINE = re.compile(r"[A-Za-z]{2,24}(?:[ ][A-Za-z]{2,24}){2,23}+(?=[ \t]*(?:[\r\n\"'`<|]|\\|\Z))")
+_READS_ON = re.compile(r"[ \t]+(?:[a-z]|=)")
+_FLAG = re.compile(r"(?:^|[\s\"'`\[(])--?[a-z0-9_.-]{0,30}$")
+_WORDS_OF_PAIRS = ("cred", "credential", "auth", "authorization")
+_STRING_END = re.compile(r"[ \t]{0,4}[+.,;:)\]%&|/]?(?:[ \t]|\Z)")
+_IN_QUERY = re.compile(r"[?&][\w.%-]{0,40}$")
 
 
 class _Candidate(NamedTuple):
-    """How a name is joined to what follows, and where that starts."""
+    """A name, how it is joined to what follows, and where that starts."""
 
-    is_password: bool
+    meaning: Meaning
     joint: str
     value_at: int
+    in_capitals: bool
+    in_query: bool
+
+    @property
+    def is_assigned(self) -> bool:
+        """Whether the value is assigned to the name, rather than told in a sentence or beside it."""
+        return self.joint in ("sign", "flag", "value")
 
 
-def find_named(text: str, lowered: str) -> Iterable[Secret]:
-    """Return every secret in *text* that is told by the name before it; *lowered* is *text* in lower case."""
-    # Spelled out: a loop over the words would cost twice what the looks do.
-    if (
-        "pass" in lowered
-        or "token" in lowered
-        or "key" in lowered
-        or "secret" in lowered
-        or "auth" in lowered
-        or "pw" in lowered
-        or "credential" in lowered
-    ):
-        return _named(text, lowered)
-    return ()
-
-
-def _named(text: str, lowered: str) -> Iterator[Secret]:
+def find_named(text: str, lowered: str, places: list[NamePlace]) -> Iterator[Secret]:
+    """Yield every secret in *text* that one of the names at *places* tells; *lowered*: the text in lower case."""
     after = _after_the_word()
     done = passed = 0
-    for start, word in _places(lowered):
-        if start < passed:  # within the word before
+    for place in places:
+        if place.start < passed:  # within the word before
             continue
-        passed = start + len(word)
-        joined = after.match(lowered, passed) if start >= done else None
-        if joined and (secret := _judged(text, lowered, word, joined)):
-            done = secret.end
-            yield secret
+        passed = place.end
+        if place.word in _WORDS_OF_PAIRS:
+            yield from find_pair(text, place.end)
+            yield from find_digest(text, place.end) if place.word == "authorization" else ()
+        joined = after.match(lowered, passed) if place.start >= done else None
+        if not joined:
+            continue
+        owner = lowered[max(0, place.start - OWNER_LENGTH) : place.start]
+        in_capitals = text[place.start : place.end].isupper()
+        meaning = meaning_of(place, joined["rest"], owner, in_capitals=in_capitals)
+        candidate = _candidate(meaning, joined, owner, in_capitals=in_capitals) if meaning else None
+        if not candidate:
+            continue
+        start, end = _value_span(text, candidate)
+        if is_secret := _is_secret_at(text, start, end, candidate):
+            yield Secret(candidate.meaning.kind, start, end)
+        if is_secret or (candidate.is_assigned and values.is_stand_in(text[start:end])):
+            done = end
 
 
-def _places(lowered: str) -> list[tuple[int, str]]:
-    """Return where the words stand, in order, and which."""
-    places: list[tuple[int, str]] = []
-    # One word after the other: a pattern would try for all of them at every letter.
-    for short, long in _WORDS:
-        start = lowered.find(short)
-        while start >= 0:
-            word = long if lowered.startswith(long, start) else short
-            places.append((start, word))
-            start = lowered.find(short, start + len(word))
-    return sorted(places)
-
-
-def _judged(text: str, lowered: str, word: str, joined: re.Match[str]) -> Secret | None:
-    start = joined.start() - len(word)
-    owner = lowered[max(0, start - _OWNER_LENGTH) : start]
-    kind = _kind(word, joined, owner)
-    if not kind:
+def _candidate(
+    meaning: Meaning, joined: re.Match[str], owner: str, *, in_capitals: bool
+) -> _Candidate | None:
+    joint = joined.lastgroup or ""
+    if joint == "tag" and "<" not in owner:
         return None
-    span = _value_span(text, _Candidate(kind == "password", joined.lastgroup or "", joined.end()))
-    return Secret(kind, *span) if span else None
+    if joint == "blank" and _FLAG.search(owner):
+        joint = "flag"
+    if joint == "blank" and (owner.endswith("$") or not joined["rest"] and meaning.kind == "password"):
+        return None
+    # ``PASS: TestName`` is a verdict; ``pass=`` is none, and still a weak name.
+    if meaning.is_weak and meaning.is_password and (joint != "sign" or in_capitals):
+        return None
+    is_tight = joint == "sign" and joined[0].endswith("=") and joined.end("sign") == joined.end()
+    in_query = ("?" in owner or "&" in owner) and bool(_IN_QUERY.search(owner))
+    return _Candidate(meaning, joint, joined.end(), in_capitals and is_tight, in_query)
 
 
-def _kind(word: str, joined: re.Match[str], owner: str) -> str:
-    """Return which kind of secret the name is for, or ``""`` when it is for none."""
-    if _REST_TELLS_NO_SECRET.search(joined["rest"]) or _OWNER_TELLS_NO_SECRET.search(owner):
-        return ""
-    if _is_inside_a_mark(owner) or (joined.lastgroup == "tag" and "<" not in owner):
-        return ""
-    if word == "key":
-        return "secret" if _KEY_OWNER.search(owner) else ""
-    if word in ("pass", "pw", "auth"):
-        return _kind_of_a_short_word(word, joined, owner)
-    return "password" if word == "pwd" else "secret"
-
-
-def _kind_of_a_short_word(word: str, joined: re.Match[str], owner: str) -> str:
-    rest = joined["rest"]
-    if word == "pass" and (rest.startswith(_PASSWORD_ENDINGS) or (not rest and owner[-1:] in ("_", "-"))):
-        return "password"
-    if rest or owner[-1:].isalnum() or joined.lastgroup != "sign":
-        return ""
-    # ``PASS: TestName`` is a verdict; ``pass=`` and ``"pass":`` are none, and still weak names.
-    is_a_verdict = word == "pass" and joined[0].startswith(":")
-    return "" if is_a_verdict else "password" if word == "pw" else "secret"
-
-
-def _is_inside_a_mark(owner: str) -> bool:
-    mark = owner.rfind("[redacted:")
-    return mark >= 0 and "]" not in owner[mark:]
-
-
-def _value_span(text: str, candidate: _Candidate) -> tuple[int, int] | None:
+def _value_span(text: str, candidate: _Candidate) -> tuple[int, int]:
+    """Return where the value stands; it is empty where there is none."""
     start = candidate.value_at
     if candidate.joint == "tag":
         tagged = _TAGGED.match(text, start)
-        return tagged.span(1) if tagged and _is_secret(tagged[1], candidate, quoted=True) else None
+        return tagged.span(1) if tagged else (start, start)
     if quote := _QUOTE.match(text, start):
-        end = _end_of_quotation(text, quote)
-        return (quote.end(), end) if _is_secret(text[quote.end() : end], candidate, quoted=True) else None
-    bare = _BARE.match(text, start)
-    if not bare or not _is_secret(bare[0], candidate, quoted=False):
+        return quote.end(), _end_of_quotation(text, quote)
+    if phrase := _phrase(text, candidate):
+        return phrase.span()
+    bare = (_QUERY_VALUE if candidate.in_query else _BARE).match(text, start)
+    if not bare:
+        return start, start
+    is_in_sentence = candidate.joint in ("spoken", "blank")
+    return start, start + len(bare[0].rstrip(".,;:)") if is_in_sentence else bare[0])
+
+
+def _is_secret_at(text: str, start: int, end: int, candidate: _Candidate) -> bool:
+    value = text[start:end]
+    if candidate.joint == "blank" and not _may_follow_a_blank(
+        value, candidate, quoted=start > candidate.value_at
+    ):
+        return False
+    if start > candidate.value_at or candidate.joint == "tag":
+        return _is_secret(value, candidate, quoted=True)
+    if candidate.joint in ("argument", "compare"):
+        return False
+    return _is_secret(value, candidate, quoted=False) and not _is_code(text, value, end, candidate)
+
+
+def _phrase(text: str, candidate: _Candidate) -> re.Match[str] | None:
+    """Return a passphrase of plain words that ends its line, if the name means a password."""
+    if (
+        not candidate.meaning.is_password
+        or candidate.meaning.is_weak
+        or candidate.joint not in ("sign", "spoken")
+    ):
         return None
-    return None if is_code(bare[0].rstrip(".:?!")) or _reads_on(text, bare, candidate) else bare.span()
+    words = _WORDS_ON_LINE.match(text, candidate.value_at)
+    return words if words and words[0].islower() and values.is_passphrase(words[0]) else None
 
 
 def _end_of_quotation(text: str, quote: re.Match[str]) -> int:
@@ -180,19 +164,62 @@ def _end_of_quotation(text: str, quote: re.Match[str]) -> int:
     return min(limit, len(text)) if closing < 0 else closing
 
 
+def _may_follow_a_blank(value: str, candidate: _Candidate, *, quoted: bool) -> bool:
+    """Return True if *value* can be told from the next word of a sentence."""
+    return any(map(str.isdigit, value)) or (quoted and candidate.meaning.is_password)
+
+
 def _is_secret(value: str, candidate: _Candidate, *, quoted: bool) -> bool:
-    if not candidate.is_password or candidate.joint in _LOOSE_JOINTS:
-        plausible = looks_random(value)
-    elif candidate.joint == "spoken" and not quoted:
-        plausible = is_spoken_password(value)
-    else:
-        plausible = is_password(value, quoted=quoted)
-    return plausible and not is_placeholder(value)
+    # The quote that seems to open a value like this one closes a string: "password=" + value.
+    if values.is_stand_in(value) or (quoted and _STRING_END.match(value)):
+        return False
+    if values.is_random(value) and _is_fit(value, candidate):
+        return True
+    if candidate.meaning.is_password and not candidate.meaning.is_weak:
+        return _is_password(value, candidate, quoted=quoted)
+    if candidate.meaning.is_weak:
+        is_plain_value = candidate.in_capitals and len(value) >= values.MIN_SECRET
+        return is_plain_value and not values.names_a_secret(value)
+    return _is_wordy_secret(value, candidate, quoted=quoted)
 
 
-def _reads_on(text: str, bare: re.Match[str], candidate: _Candidate) -> bool:
-    """Tell whether an unquoted plain word is followed by another: a sentence, not a value."""
-    return candidate.joint == "sign" and bare[0].isalpha() and bool(_SPOKEN_ON.match(text, bare.end()))
+def _is_fit(value: str, candidate: _Candidate) -> bool:
+    """Return True if a random *value* is random enough for its name and joint."""
+    if candidate.joint == "argument":
+        return any(map(str.isdigit, value)) and not values.names_a_secret(value)
+    if not candidate.meaning.is_weak:
+        return True
+    is_name = candidate.joint == "spoken" and value.isalnum() and values.names_a_secret(value)
+    return values.is_strongly_random(value) and not is_name
+
+
+def _is_password(value: str, candidate: _Candidate, *, quoted: bool) -> bool:
+    if candidate.joint in ("blank", "cell", "argument") and not quoted:
+        return values.is_spoken_password(value) and any(map(str.isdigit, value))
+    if candidate.joint == "argument":
+        return any(map(str.isdigit, value)) and not values.names_a_secret(value)
+    if candidate.joint == "spoken" and not quoted:
+        return values.is_spoken_password(value)
+    return values.is_password(value, quoted=quoted or candidate.in_capitals)
+
+
+def _is_wordy_secret(value: str, candidate: _Candidate, *, quoted: bool) -> bool:
+    """Return True if words or digits are a secret: assigned and long, or a phrase of three and more."""
+    if len(value) < values.MIN_SECRET or values.names_a_secret(value) or any(map(str.isspace, value)):
+        return False
+    is_assigned = candidate.is_assigned and (quoted or candidate.in_capitals or candidate.joint == "flag")
+    return is_assigned or values.is_phrase(value)
+
+
+def _is_code(text: str, value: str, end: int, candidate: _Candidate) -> bool:
+    """Return True if the unquoted *value* is an expression, or the first word of a sentence."""
+    value = value.rstrip(".:?!,;")
+    if candidate.in_capitals or candidate.joint == "flag":
+        return value.startswith("-") or (not value.isalnum() and values.is_expression(value))
+    if values.is_expression(value):
+        return True
+    is_tight = text[candidate.value_at - 1] == "="
+    return not is_tight and value.isalpha() and bool(_READS_ON.match(text, end))
 
 
 @lru_cache(maxsize=1)

@@ -1,104 +1,144 @@
-"""The one redactor: every text flowd keeps passes through it before a byte is written."""
+"""The redactor: every text flowd keeps passes through it before a byte is written."""
 
 import itertools
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
+from flowd.redaction.commands import find_in_commands
+from flowd.redaction.custom import CustomPattern, compile_patterns, find_custom
+from flowd.redaction.headers import find_in_headers
+from flowd.redaction.keys import find_private_keys, has_private_key
 from flowd.redaction.named import find_named
-from flowd.redaction.placed import find_placed, find_private_keys
-from flowd.redaction.tokens import Secret, find_tokens
-from flowd.system.errors import FlowdError
+from flowd.redaction.names import find_names
+from flowd.redaction.secret import MARK, Secret
+from flowd.redaction.tokens import find_tokens
+from flowd.redaction.urls import find_in_urls
 
 # The shortest thing any rule calls a secret has a name and a value; below this nothing can match.
-_SHORTEST = 8
+_MIN_TEXT = 8
 # What is left after a redaction can join into something new once or twice, never endlessly.
 _MAX_PASSES = 8
 _PIECE = 8192
-# Rules look at one line, or at a name and the ``value`` below it: there a text may not be cut.
-_CUT = re.compile(r"\n(?![ \t]{0,40}\\{0,3}[\"']?[vV][aA][lL][uU][eE])")
-
-
-class InvalidPatternError(FlowdError, ValueError):
-    """A secret pattern of the settings is not a regular expression."""
+# Rules look at one line, at a name and the value below it, or at the body of a key: no cut may go through these.
+_CUT = re.compile(
+    r"\n(?![ \t>+#*|-]{0,40}(?:\\{0,7}[\"']?(?:[pP]arameter)?[vV][aA][lL][uU][eE]|<string>|[A-Za-z0-9+/]{40}))"
+)
 
 
 class Redactor:
-    """Finds and masks secrets: the built-in kinds, and the patterns a person adds."""
+    """Finds and masks secrets: the built-in kinds, and the patterns of a person and a project."""
 
-    def __init__(self, extra_patterns: Iterable[str] | Mapping[str, str] = ()) -> None:
-        """Take *extra_patterns*, regular expressions, bare or by kind; group 1, if any, is the secret."""
-        by_kind = (
-            list(extra_patterns.items())
-            if isinstance(extra_patterns, Mapping)
-            else [("custom", pattern) for pattern in extra_patterns]
-        )
-        self._extra = [(kind, _compiled(pattern)) for kind, pattern in by_kind]
+    def __init__(self, patterns: Iterable[str] | Mapping[str, str] = ()) -> None:
+        """Add *patterns*, regular expressions, bare or by kind; raise UnsafePatternError for a bad one.
+
+        Where a pattern has a group, the group is the secret, else the whole match is.
+        """
+        self._custom: tuple[CustomPattern, ...] = compile_patterns(patterns)
+
+    def with_patterns(self, patterns: Iterable[str] | Mapping[str, str]) -> "Redactor":
+        """Return a redactor that knows *patterns* as well."""
+        more = Redactor(patterns)
+        more._custom = (*self._custom, *more._custom)
+        return more
 
     def find(self, text: str) -> list[Secret]:
         """Return the secrets in *text*, in order, none overlapping another."""
-        found = [*find_private_keys(text), *self._find_extra(text)]
+        found = [*find_private_keys(text), *find_custom(text, self._custom)]
         for start, piece in _pieces(text):
             found.extend(Secret(kind, start + at, start + end) for kind, at, end in _find_in(piece))
         return _merged(found)
 
-    def __call__(self, text: str) -> str:
+    def redact(self, text: str) -> str:
         """Return *text* with every secret replaced by ``[redacted:kind]``; doing it again changes nothing."""
-        if "-" in text and "-----BEGIN " in text:
-            text = _masked(text, list(find_private_keys(text)))
-        if self._extra:
-            return _until_nothing_is_found(text, self.find)
-        return _redacted_pieces(text) if len(text) >= _SHORTEST else text
+        if self._custom:
+            return _mask_until_clean(text, self.find)
+        if has_private_key(text):
+            text = _mask_until_clean(text, lambda text: list(find_private_keys(text)))
+        return _redact_pieces(text) if len(text) >= _MIN_TEXT else text
 
-    def _find_extra(self, text: str) -> Iterator[Secret]:
-        for kind, pattern in self._extra:
-            for match in pattern.finditer(text):
-                start, end = match.span(1 if pattern.groups and match[1] is not None else 0)
-                if end > start and not text.startswith("[redacted:", start):
-                    yield Secret(kind, start, end)
+    __call__ = redact
 
 
-_in_force = Redactor()
+DEFAULT = Redactor()
 
 
-def use_patterns(extra_patterns: Iterable[str]) -> None:
-    """Have this process's ``redact`` and ``find_secrets`` know *extra_patterns* as well, from now on."""
-    global _in_force
-    _in_force = Redactor(extra_patterns)
+class _InForce:
+    """The redactor of ``redact`` without one: the person's patterns, until every caller passes a redactor."""
+
+    redactor = DEFAULT
 
 
-def redact(text: str) -> str:
-    """Return *text* with every secret flowd knows replaced by ``[redacted:kind]``."""
-    return _in_force(text)
+def use_patterns(patterns: Iterable[str]) -> None:
+    """Have ``redact`` and ``find_secrets`` know *patterns* from now on. Deprecated: pass a Redactor."""
+    _InForce.redactor = DEFAULT.with_patterns(patterns)
 
 
-def find_secrets(text: str) -> list[Secret]:
-    """Return kind and place of every secret flowd knows in *text*, in order."""
-    return _in_force.find(text)
+def redact(text: str, redactor: Redactor | None = None) -> str:
+    """Return *text* with every secret replaced by ``[redacted:kind]``."""
+    return (redactor or _InForce.redactor).redact(text)
+
+
+def find_secrets(text: str, redactor: Redactor | None = None) -> list[Secret]:
+    """Return kind and place of every secret in *text*, in order."""
+    return (redactor or _InForce.redactor).find(text)
 
 
 def _find_in(piece: str) -> list[Secret]:
-    if len(piece) < _SHORTEST:
+    if len(piece) < _MIN_TEXT:
         return []
-    # Tokens first: where two rules agree on a place, theirs is the kind that says most.
     # Lower case of this one letter is two; every other keeps all positions where they are.
     lowered = piece.replace("\u0130", "I").lower()
-    found = [*find_tokens(piece), *find_placed(piece, lowered), *find_named(piece, lowered)]
+    # Tokens first: where two rules agree on a place, theirs is the kind that says most.
+    found = [
+        *find_tokens(piece),
+        *find_in_urls(piece),
+        *find_in_headers(piece, lowered),
+        *find_in_commands(piece, lowered),
+    ]
+    if places := find_names(lowered):
+        found += find_named(piece, lowered, places)
     return _merged(found) if found else found
 
 
-def _redacted_pieces(text: str) -> str:
-    # Piece by piece, because only those that held a secret are looked at a second time.
+def _redact_pieces(text: str) -> str:
     if len(text) <= _PIECE:
-        return _until_nothing_is_found(text, _find_in)
-    return "".join(_until_nothing_is_found(piece, _find_in) for _, piece in _pieces(text))
+        return _redact_piece(text)
+    return "".join(_redact_piece(piece) for _, piece in _pieces(text))
 
 
-def _until_nothing_is_found(text: str, find: Callable[[str], list[Secret]]) -> str:
+def _redact_piece(piece: str) -> str:
+    secrets = _find_in(piece)
+    if not secrets:
+        return piece
+    # Only the lines that held a secret are looked at a second time.
+    parts, end = [], 0
+    for start, stop, found in _lines_of(piece, secrets):
+        masked = _mask(piece[start:stop], [Secret(kind, at - start, to - start) for kind, at, to in found])
+        parts += [piece[end:start], _mask_until_clean(masked, _find_in)]
+        end = stop
+    return "".join(parts) + piece[end:]
+
+
+def _lines_of(text: str, secrets: list[Secret]) -> Iterator[tuple[int, int, list[Secret]]]:
+    """Yield where the lines that hold *secrets* start and end, with the secrets they hold."""
+    start = stop = 0
+    held: list[Secret] = []
+    for secret in secrets:
+        if held and secret.start >= stop:
+            yield start, stop, held
+            held = []
+        start = start if held else text.rfind("\n", 0, secret.start) + 1
+        held.append(secret)
+        stop = text.find("\n", secret.end) + 1 or len(text)
+    yield start, stop, held
+
+
+def _mask_until_clean(text: str, find: Callable[[str], list[Secret]]) -> str:
     for _ in range(_MAX_PASSES):
         secrets = find(text)
         if not secrets:
             break
-        text = _masked(text, secrets)
+        text = _mask(text, secrets)
     return text
 
 
@@ -120,17 +160,8 @@ def _merged(secrets: list[Secret]) -> list[Secret]:
     return merged
 
 
-def _masked(text: str, secrets: list[Secret]) -> str:
+def _mask(text: str, secrets: list[Secret]) -> str:
     ends = [0, *(secret.end for secret in secrets)]
     kept = [text[end : secret.start] for end, secret in zip(ends, secrets, strict=False)]
-    marks = [f"[redacted:{secret.kind}]" for secret in secrets]
+    marks = [f"{MARK}{secret.kind}]" for secret in secrets]
     return "".join(itertools.chain(*zip(kept, marks, strict=True))) + text[ends[-1] :]
-
-
-def _compiled(pattern: str) -> re.Pattern[str]:
-    try:
-        return re.compile(pattern)
-    except re.error as error:
-        raise InvalidPatternError(
-            f"Invalid secret pattern {pattern!r}: {error}", hint="it must be a Python regular expression"
-        ) from error

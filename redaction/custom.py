@@ -1,0 +1,64 @@
+"""The patterns that a person or a project adds: vetted once, then searched window by window."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+from flowd.redaction.secret import MARK, Secret
+from flowd.system.regex_cost import WINDOW, UnsafePatternError, compile_bounded
+
+MAX_CUSTOM_PATTERNS = 100
+# A match that fills its window is tried again with this much room.
+_MAX_SECRET = 64 * WINDOW
+
+
+class CustomPattern(NamedTuple):
+    """A vetted regular expression and the kind of secret it finds; group 1, if any, is the secret."""
+
+    kind: str
+    expression: re.Pattern[str]
+
+
+def compile_patterns(patterns: Iterable[str] | Mapping[str, str]) -> tuple[CustomPattern, ...]:
+    """Return *patterns*, bare or by kind, ready for use; raise UnsafePatternError for one that is unsafe."""
+    by_kind = (
+        patterns.items()
+        if isinstance(patterns, Mapping)
+        else (("custom", pattern) for pattern in dict.fromkeys(patterns))
+    )
+    compiled = tuple(CustomPattern(kind, compile_bounded(pattern)) for kind, pattern in by_kind)
+    if len(compiled) > MAX_CUSTOM_PATTERNS:
+        raise UnsafePatternError(
+            f"{len(compiled)} secret patterns are too many", hint=f"keep at most {MAX_CUSTOM_PATTERNS}"
+        )
+    return compiled
+
+
+def find_custom(text: str, patterns: Iterable[CustomPattern]) -> Iterator[Secret]:
+    """Yield every match of *patterns* in *text*, except in what has been masked before."""
+    for pattern in patterns:
+        for match in _matches(pattern.expression, text):
+            start, end = match.span(1 if pattern.expression.groups and match[1] is not None else 0)
+            if end > start and not _is_masked(text, start):
+                yield Secret(pattern.kind, start, end)
+
+
+def _matches(expression: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
+    """Yield the matches of *expression*; no attempt sees more than a window, which bounds its cost."""
+    position = 0
+    while position < len(text):
+        # A match may start in the first half of the window and end in the second.
+        limit = position + WINDOW
+        match = expression.search(text, position, limit)
+        if match and match.start() < position + WINDOW // 2:
+            if match.end() == limit:
+                match = expression.match(text, match.start(), match.start() + _MAX_SECRET) or match
+            yield match
+            position = max(match.end(), match.start() + 1)
+        else:
+            position += WINDOW // 2
+
+
+def _is_masked(text: str, start: int) -> bool:
+    mark = text.rfind(MARK, max(0, start - 64), start + len(MARK))
+    return mark >= 0 and "]" not in text[mark:start]

@@ -1,0 +1,73 @@
+"""Secrets in HTTP headers: bearer tokens, digests and cookies."""
+
+import re
+from collections.abc import Iterable, Iterator
+
+from flowd.redaction import values
+from flowd.redaction.secret import Secret
+
+_BEARER = re.compile(r"[Bb](?:earer|EARER)[ \t]{1,4}(?P<value>[\w.~+/=-]{8,}+)")
+_DIGEST = re.compile(
+    r"[^\n]{0,16}digest[^\n]{0,400}?response=\\{0,7}\"(?P<value>[0-9a-f]{32,64})", re.IGNORECASE
+)
+_COOKIES = re.compile(
+    r"(?:[Cc]ookie|COOKIE)\\{0,7}[\"']?[ \t]{0,4}[:=,]?[ \t]{0,4}\\{0,7}[\"']?"
+    r"(?=[\w.!#$%&*+^`|~-]{1,80}=)"
+)
+_COOKIE = re.compile(r"(?P<name>[\w.!#$%&*+^|~-]{1,80})=(?P<value>[^\s;,\"'\\<>]{0,4096}+)(?:;[ ]?|\Z)?")
+_MAX_COOKIES = 60
+_ATTRIBUTES = frozenset(
+    ("path", "domain", "expires", "max-age", "samesite", "priority", "version", "comment")
+)
+_SESSION = re.compile(r"sess|sid|auth|token|login|remember|jwt|csrf|xsrf|user|id", re.IGNORECASE)
+_BARE_SESSION = re.compile(
+    r"(?:JSESSIONID|PHPSESSID|ASPSESSIONID\w{0,10}|ASP\.NET_SessionId)=(?P<value>[\w.%+/=!-]{12,1024}+)"
+)
+_MIN_COOKIE = 12
+
+
+def find_in_headers(text: str, lowered: str) -> Iterable[Secret]:
+    """Return every secret in *text* that its place in a header tells; *lowered* is *text* in lower case."""
+    has_bearer, has_cookie = "bearer" in lowered, "cookie" in lowered
+    if has_bearer or has_cookie or "SESSI" in text:
+        return _find(text, has_bearer=has_bearer, has_cookie=has_cookie)
+    return ()
+
+
+def _find(text: str, *, has_bearer: bool, has_cookie: bool) -> Iterator[Secret]:
+    if has_bearer:
+        yield from _random_matches(_BEARER, "bearer-token", text)
+    if "SESSI" in text:
+        yield from _random_matches(_BARE_SESSION, "cookie", text)
+    if has_cookie:
+        for header in _COOKIES.finditer(text):
+            yield from find_cookies(text, header.end())
+
+
+def find_digest(text: str, at: int) -> Iterator[Secret]:
+    """Yield the response of a digest in the ``Authorization`` header whose name ends at *at*."""
+    if match := _DIGEST.match(text, at):
+        yield Secret("secret", *match.span("value"))
+
+
+def _random_matches(pattern: re.Pattern[str], kind: str, text: str) -> Iterator[Secret]:
+    for match in pattern.finditer(text):
+        if values.is_random(match["value"]) and not values.is_stand_in(match["value"]):
+            yield Secret(kind, *match.span("value"))
+
+
+def find_cookies(text: str, start: int) -> Iterator[Secret]:
+    """Yield the values of the secret cookies in the list that starts at *start*."""
+    for _ in range(_MAX_COOKIES):
+        cookie = _COOKIE.match(text, start)
+        if not cookie:
+            return
+        if _is_secret(cookie["name"], cookie["value"]):
+            yield Secret("cookie", *cookie.span("value"))
+        start = cookie.end()
+
+
+def _is_secret(name: str, value: str) -> bool:
+    if name.lower() in _ATTRIBUTES or values.is_stand_in(value) or not values.is_random(value):
+        return False
+    return len(value) >= _MIN_COOKIE or bool(_SESSION.search(name))

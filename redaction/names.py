@@ -1,0 +1,239 @@
+"""Names that mean a secret: where they stand in a text, and what they mean."""
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from flowd.redaction.secret import MARK
+
+# The words that name a secret, each with the longer one that begins like it, if any.
+_WORDS = (
+    ("pass", "pass"),
+    ("token", "token"),
+    ("key", "key"),
+    ("secret", "secret"),
+    ("auth", "authorization"),
+    ("pw", "pwd"),
+    ("cred", "credential"),
+    ("phrase", "phrase"),
+    ("mnemonic", "mnemonic"),
+    ("contrase", "contraseña"),
+)
+OWNER_LENGTH = 40
+_SEPARATORS = ("_", "-", ".", " ")
+_KEY_OWNERS = (
+    *(
+        "api",
+        "access",
+        "private",
+        "priv",
+        "signing",
+        "encryption",
+        "account",
+        "auth",
+        "master",
+        "storage",
+        "shared",
+    ),
+    *(
+        "service",
+        "subscription",
+        "admin",
+        "secret",
+        "client",
+        "deploy",
+        "license",
+        "webhook",
+        "functions",
+        "write",
+    ),
+    *(
+        "ingest",
+        "server",
+        "recovery",
+        "root",
+        "crypto",
+        "hmac",
+        "jwt",
+        "aes",
+        "session",
+        "app",
+        "application",
+    ),
+    *("consumer", "bot", "db", "database", "integration"),
+)
+# In capitals, as variables of the environment are written, nearly every key is secret.
+_PLAIN_KEY_OWNER = re.compile(
+    r"(?:^|[^a-z])(?:primary|foreign|public|pub|sort|partition|cache|idempotency|routing|row|hash|group|object|s3|lookup"
+    r"|index|registry|hkey|map|dict|event|message|search|range|shard|unique|composite|index|tag|label|setting|config"
+    r"|hot|short|enter|return|escape|arrow|shift|control|ctrl|alt|meta|delete|tab|any|every|this|that|first|last|next"
+    r"|same|no|a|the)[_\-. ]?$"
+)
+_PASS_OWNER = re.compile(
+    r"[_.-]$|(?:store|key|require|db|user|root|admin|smtp|mail|become|ssh|sudo|login|ssl|ca|ldap|ftp|http|proxy|my|vnc)$"
+)
+_AUTH_OWNER = re.compile(r"(?:^|[^a-z0-9])(?:(?:basic|master|proxy|http|user)[_\-. ]?|[_-])?$")
+_PHRASE_OWNER = re.compile(r"(?:seed|recovery|backup|mnemonic|secret|pass)[_\- ]$")
+_PASSWORD_ENDINGS = ("word", "wort", "wd", "phrase", "code")
+_NO_SECRET_ENDING = re.compile(
+    r"(?:^|[_-])(?:id|ids|name|names|type|types|path|paths|file|files|url|urls|uri|endpoint|count|limit|limits|expiry"
+    r"|expires|expiration|ttl|length|len|size|bytes|field|fields|env|var|vars|arn|ref|refs|version|prefix|suffix|policy"
+    r"|policies|usage|budget|hint|label|regex|pattern|rules?|manager|store|provider|reset|strength|format|class|index"
+    r"|at|in|timeout|lifetime|rounds|days|required|enabled|disabled|stdin|command|cmd|helper|method|mode|scope|status"
+    r"|bucket|mgr|mgrs|rotation|validator|validators|hasher|hashers|input|prompt|check|kind|source|location|dir|map|set|list"
+    r"|cost|price|used|left|per|rate|budget|window|alias|usages|spec|ops|size|pair|ring|board|down|up|code|codes)s?$"
+    r"|^(?:iz|is[ei]|ar|ion|less|ly|name|ed$|ing|ize|ise|ish|e?rs?$|board|chain|stone|pad|note|word|frame|hole|ring"
+    r"|enticat|ent|or(?!iz)|ored|ority)"
+)
+_NO_SECRET_OWNERS = (
+    *(
+        "next",
+        "page",
+        "continuation",
+        "sync",
+        "cursor",
+        "max",
+        "min",
+        "num",
+        "input",
+        "output",
+        "total",
+        "public",
+    ),
+    *(
+        "stop",
+        "pad",
+        "eos",
+        "bos",
+        "unk",
+        "mask",
+        "sep",
+        "cls",
+        "special",
+        "prompt",
+        "completion",
+        "cache",
+        "cached",
+    ),
+    *("read", "creation", "context", "thinking", "resume"),
+)
+
+
+class Meaning(NamedTuple):
+    """What a name means. A *weak* name is used for other things as well: its value must look like a secret."""
+
+    kind: str
+    is_weak: bool = False
+
+    @property
+    def is_password(self) -> bool:
+        """Whether the name means a password, which may be any word."""
+        return self.kind == "password"
+
+
+_PASSWORD = Meaning("password")
+_SECRET = Meaning("secret")
+_WEAK = Meaning("secret", is_weak=True)
+
+
+class NamePlace(NamedTuple):
+    """A word that names a secret, and where it stands."""
+
+    start: int
+    end: int
+    word: str
+
+
+def find_names(lowered: str) -> list[NamePlace]:
+    """Return the words in *lowered*, a text in lower case, that name a secret, in order."""
+    # One word after the other: a pattern would try for all of them at every letter. Spelled out, because a
+    # loop over the words would cost twice what the looks do, and most texts have none.
+    if not (
+        "pass" in lowered
+        or "token" in lowered
+        or "key" in lowered
+        or "secret" in lowered
+        or "auth" in lowered
+        or "pw" in lowered
+        or "cred" in lowered
+        or "phrase" in lowered
+        or "mnemonic" in lowered
+        or "contrase" in lowered
+    ):
+        return []
+    return sorted(place for short, long in _WORDS for place in _places(lowered, short, long))
+
+
+def _places(lowered: str, short: str, long: str) -> Iterator[NamePlace]:
+    start = lowered.find(short)
+    while start >= 0:
+        word = long if lowered.startswith(long, start) else short
+        yield NamePlace(start, start + len(word), word)
+        start = lowered.find(short, start + len(word))
+
+
+def meaning_of(place: NamePlace, rest: str, owner: str, *, in_capitals: bool) -> Meaning | None:
+    """Return what a name means, or None if it means no secret.
+
+    *owner* is the text before the word (``client_`` of ``client_secret``), *rest* the end of the name.
+    """
+    if owner.rstrip("_-").endswith(_NO_SECRET_OWNERS) or _is_inside_a_mark(owner):
+        return None
+    if place.word == "pass":
+        return _of_pass(rest, owner)
+    if rest and _NO_SECRET_ENDING.search(rest):
+        return None
+    if place.word == "key":
+        return _of_key(rest, owner, in_capitals=in_capitals)
+    if place.word in ("pw", "auth", "phrase", "cred"):
+        return _of_short_word(place.word, rest, owner)
+    if place.word in ("secret", "mnemonic"):
+        return _PASSWORD if place.word == "mnemonic" else _SECRET
+    if place.word in ("token", "authorization", "credential"):
+        return _of_token(place.word, rest, owner)
+    return _PASSWORD
+
+
+def _of_pass(rest: str, owner: str) -> Meaning | None:
+    if rest.startswith(_PASSWORD_ENDINGS):
+        ending = next(ending for ending in _PASSWORD_ENDINGS if rest.startswith(ending))
+        return None if _NO_SECRET_ENDING.search(rest[len(ending) :]) else _PASSWORD
+    if rest:
+        return None
+    if _PASS_OWNER.search(owner):
+        return _PASSWORD
+    return None if owner[-1:].isalnum() else Meaning("password", is_weak=True)
+
+
+def _of_key(rest: str, owner: str, *, in_capitals: bool) -> Meaning | None:
+    if rest and not rest.startswith(("_", "-")):
+        return None
+    if (owner[:-1] if owner[-1:] in _SEPARATORS else owner).endswith(_KEY_OWNERS):
+        return _SECRET
+    if in_capitals and owner[-1:] in ("_", "-") and not _PLAIN_KEY_OWNER.search(owner):
+        return _WEAK
+    return None
+
+
+def _of_short_word(word: str, rest: str, owner: str) -> Meaning | None:
+    if word == "phrase":
+        return _PASSWORD if _PHRASE_OWNER.search(owner) and not rest else None
+    if word == "cred":
+        return _WEAK if rest in ("s", "") and not owner[-1:].isalnum() else None
+    if rest:
+        return None
+    if word == "auth":
+        return _WEAK if _AUTH_OWNER.search(owner) else None
+    return None if owner[-1:].isalnum() else _PASSWORD
+
+
+def _of_token(word: str, rest: str, owner: str) -> Meaning | None:
+    if rest.startswith("s") and word == "token":
+        return None
+    is_compound = word == "token" and owner[-1:] in ("_", "-", ".") and owner[-2:-1].isalnum()
+    return _SECRET if is_compound else _WEAK
+
+
+def _is_inside_a_mark(owner: str) -> bool:
+    mark = owner.rfind(MARK)
+    return mark >= 0 and "]" not in owner[mark:]
