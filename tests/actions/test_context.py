@@ -6,14 +6,19 @@ import pytest
 
 from flowd.actions.context import Context, find_project
 from flowd.config import live
+from flowd.config.settings import LoadedSettings, load_settings
 from flowd.store.database import Database
 from flowd.system.errors import FlowdError
 
 
 def test_settings_are_read_once_and_core_db_is_opened_once(monkeypatch: pytest.MonkeyPatch) -> None:
     loaded: list[Path] = []
-    load = live.load_settings
-    monkeypatch.setattr(live, "load_settings", lambda file: loaded.append(file) or load(file))
+
+    def load(file: Path) -> LoadedSettings:
+        loaded.append(file)
+        return load_settings(file)
+
+    monkeypatch.setattr(live, "load_settings", load)
     with Context() as context:
         assert context.settings is context.settings
         assert context.redact is context.redact

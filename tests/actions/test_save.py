@@ -8,6 +8,7 @@ from flowd.actions import save as saving
 from flowd.actions.context import Context
 from flowd.actions.save import SaveRequest, save
 from flowd.handoff.yaml.api import load_handoff
+from flowd.handoff.yaml.merge import merge_into_file
 from flowd.model.facts import state_fact
 from flowd.model.session import SessionState
 from flowd.store.user_fields import user_fields
@@ -27,11 +28,10 @@ def test_the_fields_are_in_core_db_before_they_are_in_the_file(
 ) -> None:
     known_before: list[object] = []
     with Context() as context:
-        merge = saving.merge_into_file
 
         def spy(*arguments: object, **options: object) -> object:
             known_before.append(user_fields(context.journal, shop.root)[0])
-            return merge(*arguments, **options)  # type: ignore[arg-type]  # passed on as they are
+            return merge_into_file(*arguments, **options)  # type: ignore[arg-type]  # passed on as they are
 
         monkeypatch.setattr(saving, "merge_into_file", spy)
         save(context, shop, SaveRequest(now="Halfway", goal="Ship it"))
