@@ -1,6 +1,5 @@
-"""What a starting session is told, put together from core.db, the project and a person's words."""
+"""Compose the briefing that a starting session gets: from core.db, the project and a person's fields."""
 
-import os
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -8,15 +7,18 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from flowd.actions.context import open_store
-from flowd.config.paths import resolve_paths
-from flowd.config.settings import Settings, load_settings
+from flowd.actions.context import Context
+from flowd.actions.handoff_yaml import has_folder
+from flowd.actions.session import STATES_READ, find_session
+from flowd.config.settings import Settings
 from flowd.handoff.briefing import Briefing, Level, render, with_more
 from flowd.handoff.errors import HandoffError
 from flowd.handoff.yaml.storage import Folder, read_file
 from flowd.model.facts import Fact, HandoffIndexed, Injected
-from flowd.model.hook_input import HookInput, hook_input
+from flowd.model.hook_input import HookInput
 from flowd.model.session import SessionState, latest_activity, phase_of
+from flowd.redaction.data import Redact
+from flowd.redaction.redactor import redact as redact_built_in
 from flowd.store.database import Database
 from flowd.store.documents import latest_of_project, of_project, open_escalations
 from flowd.store.handoff_yaml_state import HandoffYamlStates
@@ -27,16 +29,15 @@ from flowd.system.times import age
 from flowd.workspace.clients import gone_sessions
 from flowd.workspace.drift import RecordedState, drift
 from flowd.workspace.git import read_branch
-from flowd.workspace.project import FOLDER, Project, resolve_project
+from flowd.workspace.project import Project, resolve_project
 
-STATES_LOOKED_AT = 20
 SAME_START_S = 10.0
 OTHERS_SHOWN = 4
 MIN_ROOM_BYTES = 200
 
 
 class BriefingRequest(NamedTuple):
-    """Who asks to be told, and how much may be said."""
+    """For which session a briefing is, and how long it may be."""
 
     cwd: str
     session_id: str = ""
@@ -49,7 +50,7 @@ class BriefingRequest(NamedTuple):
 
 
 def request_from_hook(hook: HookInput, settings: Settings) -> BriefingRequest:
-    """Return what the hook of a starting session asks for."""
+    """Return the request that the SessionStart hook *hook* stands for."""
     return BriefingRequest(
         cwd=hook.cwd,
         session_id=hook.session_id,
@@ -60,44 +61,50 @@ def request_from_hook(hook: HookInput, settings: Settings) -> BriefingRequest:
     )
 
 
+def request_for_start(context: Context, root: str) -> BriefingRequest:
+    """Return the request of the hook if this session, or outside of one the next, started in *root* now."""
+    hook = HookInput(session_id=context.session_id, cwd=root, source="startup")
+    return request_from_hook(hook, context.settings)
+
+
 class Injection(NamedTuple):
-    """The text for the session, and a warning for the person."""
+    """The text for the session, empty without anything to say, and a warning for the person."""
 
     text: str
     warning: str = ""
     project: str = ""
 
 
-def compose(database: Database, asked: BriefingRequest) -> Injection:
-    """Return what the asking session should know; an empty text when there is nothing to tell."""
+def compose(database: Database, asked: BriefingRequest, redact: Redact = redact_built_in) -> Injection:
+    """Return the briefing for the session of *asked*; its text is empty if there is nothing to say."""
     project = resolve_project(asked.cwd) if asked.cwd else None
     if project is None:
         return Injection("")
     journal = Journal(database)
-    states = journal.states_of(project.root, project.repository, STATES_LOOKED_AT)
+    states = journal.states_of(project.root, project.repository, STATES_READ)
     said, said_at = user_fields(journal, project.root)
-    present, warning = _trusted_file(journal, database, project.root, said)
-    state = _chosen(states, asked, said_at)
+    present, warning = _trusted_file(database, project.root, said, redact)
+    state = _choose_state(states, asked, said_at)
     latest = latest_of_project(journal, project.root)
     asks = tuple(found.reason for found in of_project(open_escalations(journal), project.root))
     nothing = state is None and not present and not said and latest is None
-    if nothing or (_knows_it_all(states, asked, said_at) and not asks):
+    if nothing or (_is_up_to_date(states, asked, said_at) and not asks):
         return Injection("", warning, project.root)
     at = said_at or (latest.modified_ns / 1e9 if latest and state is None else 0.0)
-    told = _told(project, state, _person(present, said), at, _others(states, state, asked))
-    told = told._replace(escalations=asks, handoff=_named(latest))
+    briefing = _briefing(project, state, _person(present, said), at, _others(states, state, asked))
+    briefing = briefing._replace(escalations=asks, handoff=_describe(latest))
     if state and phase_of(state, asked.idle_after_s, asked.gone) == "unfinished":
-        told = told._replace(age=f"{told.age}, left unfinished when its client was killed")
-    text = render(told, level=asked.level, budget_bytes=asked.budget_bytes, tags=asked.tags)
+        briefing = briefing._replace(age=f"{briefing.age}, left unfinished when its client was killed")
+    text = render(briefing, level=asked.level, budget_bytes=asked.budget_bytes, tags=asked.tags)
     return Injection(_with_knowledge(database, project.root, text, asked), warning, project.root)
 
 
-def _named(latest: HandoffIndexed | None) -> str:
+def _describe(latest: HandoffIndexed | None) -> str:
     return f"{latest.path} ({age(latest.modified_ns / 1e9)}): {latest.purpose}" if latest else ""
 
 
 def _with_knowledge(database: Database, root: str, text: str, asked: BriefingRequest) -> str:
-    """Return *text* with what earlier tasks handed on, as far as the budget reaches."""
+    """Append what earlier tasks learned to *text*, as far as the budget allows."""
     room = asked.budget_bytes - len(text.encode()) - 1
     if room < MIN_ROOM_BYTES:
         return text
@@ -105,7 +112,7 @@ def _with_knowledge(database: Database, root: str, text: str, asked: BriefingReq
 
 
 def record_injection(database: Database, asked: BriefingRequest, injection: Injection) -> bool:
-    """Record that *injection* is being told; False when the same start was told a moment ago."""
+    """Record *injection* in core.db; return False if the same start has just been answered."""
     journal = Journal(database)
     now = time.time()
     for fact in journal.facts_of_session(asked.session_id, "injected"):
@@ -122,7 +129,7 @@ def record_injection(database: Database, asked: BriefingRequest, injection: Inje
 
 
 def hook_output(injection: Injection) -> str:
-    """Return the JSON that a SessionStart hook prints, or nothing."""
+    """Return the JSON that a SessionStart hook prints, empty without anything to say."""
     answer: dict[str, Any] = {}
     if injection.text:
         answer["hookSpecificOutput"] = {
@@ -135,30 +142,30 @@ def hook_output(injection: Injection) -> str:
 
 
 def _trusted_file(
-    journal: Journal, database: Database, root: str, said: UserFields
-) -> tuple[Mapping[str, Any], str]:
-    """Return handoff.yaml as far as it may be told, and a warning when some of it may not."""
-    if not os.path.lexists(os.path.join(root, FOLDER)):
+    database: Database, root: str, said: UserFields, redact: Redact
+) -> tuple[Mapping[str, str], str]:
+    """Return the person's fields of handoff.yaml, or a warning why they are ignored."""
+    if not has_folder(root):
         return {}, ""
     try:
         with Folder(Path(root)) as folder:
             present = read_file(folder).mapping or {}
     except HandoffError as error:
-        return {}, f"flowd: this project's .flow-guardian/handoff.yaml is not told to Claude: {error}"
+        return {}, f"flowd ignores this project's .flow-guardian/handoff.yaml: {error}"
     shown = HandoffYamlStates(database).get(root)
     foreign = untrusted_fields(present, shown, said)
-    if is_trusted(journal, root, shown, foreign):
-        return {field: present[field] for field in foreign}, ""
+    if is_trusted(Journal(database), root, shown, foreign):
+        return {field: redact(value) for field, value in foreign.items()}, ""
     return {}, (
-        "flowd: this project's .flow-guardian/handoff.yaml was not written on this machine; "
-        "it is not told to Claude until you accept it with `flow trust`"
+        "flowd ignores this project's .flow-guardian/handoff.yaml because it came with the repository. "
+        "Review it, then run `flow trust`."
     )
 
 
-def _chosen(states: list[SessionState], asked: BriefingRequest, said_at: float) -> SessionState | None:
-    """Return whose state the session needs: its own after a compaction, else the latest other one's."""
+def _choose_state(states: list[SessionState], asked: BriefingRequest, said_at: float) -> SessionState | None:
+    """Return the state that the session needs: its own after a compaction, else the latest other one."""
     worth = [state for state in states if state.goal or state.now or state.files]
-    own = next((state for state in worth if state.session_id == asked.session_id), None)
+    own = _own(worth, asked)
     other = next((state for state in worth if state.session_id != asked.session_id), None)
     if own is None or asked.source not in ("compact", "resume"):
         return other
@@ -167,22 +174,27 @@ def _chosen(states: list[SessionState], asked: BriefingRequest, said_at: float) 
     return other
 
 
-def _knows_it_all(states: list[SessionState], asked: BriefingRequest, said_at: float) -> bool:
-    """Say whether a resumed session, whose conversation is all there, has missed nothing since."""
-    own = next((state for state in states if state.session_id == asked.session_id), None)
+def _own(states: list[SessionState], asked: BriefingRequest) -> SessionState | None:
+    # A request without an id is that of a new session, which has no state yet.
+    return find_session(states, asked.session_id, asked.cwd) if asked.session_id else None
+
+
+def _is_up_to_date(states: list[SessionState], asked: BriefingRequest, said_at: float) -> bool:
+    """Return True for a resumed session that has its whole conversation and missed nothing since."""
+    own = _own(states, asked)
     if own is None or asked.source != "resume":
         return False
     others = [state.last_activity_at for state in states if state is not own]
-    # By its records, not by its file: the client touches that when it resumes.
+    # Compare records, not file times: the client touches the file when it resumes.
     return own.last_activity_at >= max([said_at, *others])
 
 
-def _person(present: Mapping[str, Any], said: UserFields) -> dict[str, str]:
+def _person(present: Mapping[str, str], said: UserFields) -> dict[str, str]:
     words = {field: value for field, value in said.items() if isinstance(value, str) and value}
-    return words | {field: str(value) for field, value in present.items()}
+    return words | dict(present)
 
 
-def _told(
+def _briefing(
     project: Project,
     state: SessionState | None,
     person: dict[str, str],
@@ -218,26 +230,20 @@ def _told(
 def _others(
     states: list[SessionState], chosen: SessionState | None, asked: BriefingRequest
 ) -> tuple[str, ...]:
-    told = {asked.session_id, chosen.session_id if chosen else ""}
+    known = {asked.session_id, chosen.session_id if chosen else ""}
     lines = [
         f"{state.session_id[:8]} on {state.branch or 'no branch'}: {state.now or state.goal}"
         for state in states
-        if state.session_id not in told
+        if state.session_id not in known
         and phase_of(state, asked.idle_after_s, asked.gone) in ("active", "compacted")
     ]
     return tuple(lines[:OTHERS_SHOWN])
 
 
-def answer_session_start(database: Database, hook: HookInput, settings: Settings) -> str:
-    """Return what a SessionStart hook prints and record it; nothing if the same start was just answered."""
-    request = request_from_hook(hook, settings)
-    injection = compose(database, request)
-    if injection.text and not record_injection(database, request, injection):
+def answer_session_start(context: Context, hook: HookInput) -> str:
+    """Return what the SessionStart hook prints, and record it; empty for a start that was just answered."""
+    asked = request_from_hook(hook, context.settings)
+    injection = compose(context.database, asked, context.redact)
+    if injection.text and not record_injection(context.database, asked, injection):
         return ""
     return hook_output(injection)
-
-
-def session_start_output(raw: Mapping[str, Any]) -> str:
-    """Return what a SessionStart hook prints when no daemon is there to say it."""
-    settings = load_settings(resolve_paths().config_file).settings
-    return answer_session_start(open_store(), hook_input(raw), settings)

@@ -1,47 +1,114 @@
-"""core.db for commands: they read and write it themselves, so that they work with the daemon down."""
+"""What one process works with: paths, settings, redactor and core.db. Each is loaded once, when needed."""
 
 import os
+from functools import cached_property
 from pathlib import Path
 
-from flowd.config.paths import resolve_paths
-from flowd.config.settings import Settings, load_settings
-from flowd.redaction.redactor import use_patterns
+from flowd.config.live import LiveSettings
+from flowd.config.paths import Paths, resolve_paths
+from flowd.config.settings import Settings
+from flowd.redaction.data import Redact
+from flowd.redaction.live import LiveRedactor
+from flowd.redaction.redactor import redact as redact_built_in
 from flowd.store.database import Database
+from flowd.store.journal import Journal
 from flowd.store.schema import ensure_current
-from flowd.system.errors import FlowdError
+from flowd.system.errors import FlowdError, SettingsError
 from flowd.workspace.project import Project, resolve_project
 
 
-def settings_in_force() -> Settings:
-    """Return the settings, with the person's redaction patterns in force from now on."""
-    settings = load_settings(resolve_paths().config_file).settings
-    use_patterns(settings.redaction.patterns)
-    return settings
+class Context:
+    """The paths, settings, redactor and database of this process. Use as a context manager.
+
+    The daemon hands over its own *settings* and *database*, which it closes itself; a command leaves
+    them out and gets them on first use.
+    """
+
+    def __init__(
+        self,
+        paths: Paths | None = None,
+        settings: LiveSettings | None = None,
+        database: Database | None = None,
+    ) -> None:
+        self.paths = paths or resolve_paths()
+        self._given_settings = settings
+        self._given_database = database
+        self._opened: Database | None = None
+
+    def __enter__(self) -> "Context":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close core.db if this context has opened it."""
+        if self._opened is not None:
+            self._opened.close()
+            self._opened = None
+
+    @cached_property
+    def live_settings(self) -> LiveSettings:
+        """The settings together with their ``reload``."""
+        return self._given_settings or LiveSettings(self.paths.config_file)
+
+    @property
+    def settings(self) -> Settings:
+        """The settings as they are now."""
+        return self.live_settings.current
+
+    @cached_property
+    def redact(self) -> LiveRedactor:
+        """The redactor that every text passes before it is written."""
+        return LiveRedactor(self.live_settings)
+
+    @property
+    def lenient_redact(self) -> Redact:
+        """The redactor, or the built-in rules alone if the settings are invalid."""
+        try:
+            return self.redact
+        except SettingsError:
+            return redact_built_in
+
+    @property
+    def database(self) -> Database:
+        """core.db, created or migrated on first use; raise StoreError while it is unavailable."""
+        if self._given_database is not None:
+            return self._given_database
+        if self._opened is None:
+            database = Database(self.paths.database_at(self.settings.store.path))
+            try:
+                ensure_current(database)
+            except BaseException:
+                database.close()
+                raise
+            self._opened = database
+        return self._opened
+
+    @property
+    def journal(self) -> Journal:
+        """The journal of core.db."""
+        return Journal(self.database)
+
+    @cached_property
+    def session_id(self) -> str:
+        """The Claude Code session that this process runs in, empty outside of one."""
+        return os.environ.get("CLAUDE_CODE_SESSION_ID", "")
 
 
-def open_store() -> Database:
-    """Return core.db, made or migrated if need be."""
-    database = Database(resolve_paths().database_at(settings_in_force().store.path))
-    ensure_current(database)
-    return database
-
-
-def this_project(directory: str | None = None) -> Project:
-    """Return the project of *directory* (default: the working directory), or raise where there is none."""
+def find_project(directory: str | None = None) -> Project:
+    """Return the project of *directory* (default: the working directory); raise FlowdError without one."""
     start = os.path.abspath(directory) if directory else _working_directory()  # noqa: PTH100 no resolving yet
     project = resolve_project(start)
     if project is None:
-        raise FlowdError(f"{start} is no project", hint="change into a project's directory first")
+        raise FlowdError(f"{start} is not in a project", hint="change into a project directory and try again")
     return project
-
-
-def current_session() -> str:
-    """Return the Claude Code session this command runs inside of, if any."""
-    return os.environ.get("CLAUDE_CODE_SESSION_ID", "")
 
 
 def _working_directory() -> str:
     try:
         return str(Path.cwd())
     except FileNotFoundError:
-        raise FlowdError("the working directory is gone", hint="change into a project's directory") from None
+        raise FlowdError(
+            "the working directory has been deleted", hint="change into a project directory and try again"
+        ) from None

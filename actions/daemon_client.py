@@ -1,4 +1,4 @@
-"""Asking the daemon: one request, one answer, with a deadline."""
+"""Client of the control socket: one request, one answer, with a deadline."""
 
 import fcntl
 import os
@@ -16,7 +16,7 @@ DEADLINE_S = 5.0
 
 
 class Holder(msgspec.Struct, frozen=True):
-    """Who holds the lock, as it wrote about itself."""
+    """The daemon that holds the lock, as it describes itself in the lock file."""
 
     pid: int
     version: str
@@ -25,14 +25,14 @@ class Holder(msgspec.Struct, frozen=True):
 
 
 def ask(path: Path, verb: str, *, deadline_s: float = DEADLINE_S, **arguments: Any) -> Any:
-    """Return the daemon's answer to *verb*; raise NotRunningError when nobody answers at *path*."""
+    """Return the daemon's answer to *verb*; raise NotRunningError if nothing answers at *path*."""
     request = msgspec.json.encode({"verb": verb, **arguments}) + b"\n"
     try:
         answer = _exchange(path, request, deadline_s)
     except TimeoutError:
         raise NotRunningError(
-            f"flowd does not answer within {deadline_s:g} s at {path}",
-            hint="it may be stopped or stuck: `flowd doctor`, then `flowd restart`",
+            f"flowd did not answer within {deadline_s:g} s at {path}",
+            hint="it may be suspended or stuck: run `flowd doctor`, then `flowd restart`",
         ) from None
     except OSError:
         raise NotRunningError("flowd is not running", hint="start it with `flowd start`") from None
@@ -43,7 +43,7 @@ def ask(path: Path, verb: str, *, deadline_s: float = DEADLINE_S, **arguments: A
 
 
 def running_holder(path: Path) -> Holder | None:
-    """Return who holds the lock at *path* right now, or None when nobody does."""
+    """Return the holder of the lock at *path*, or None if it is free."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
@@ -58,23 +58,23 @@ def running_holder(path: Path) -> Holder | None:
 
 
 def control_socket(paths: Paths) -> Path:
-    """Return where the running daemon listens, whatever environment it was started in."""
+    """Return the socket of the running daemon, which may have been started in another environment."""
     holder = read_holder(paths.lock)
     return Path(holder.socket) if holder else paths.socket
 
 
 def read_holder(path: Path) -> Holder | None:
-    """Return what the lock file says about its holder, if it says anything."""
+    """Return the holder described in the lock file at *path*, or None without a readable description."""
     try:
         return msgspec.json.decode(path.read_bytes(), type=Holder)
     except (OSError, msgspec.DecodeError):
         return None
 
 
-def poke_daemon() -> bool:
-    """Have a running daemon look at what was just written; say whether there is one."""
+def poke_daemon(paths: Paths | None = None) -> bool:
+    """Have a running daemon process what was just written; return True if there is one."""
     with suppress(FlowdError):
-        ask(control_socket(resolve_paths()), "poke", deadline_s=1.0)
+        ask(control_socket(paths or resolve_paths()), "poke", deadline_s=1.0)
         return True
     return False
 

@@ -1,4 +1,4 @@
-"""What stands before the HTTP server: name, origin, rate and token, each refusal one clear line."""
+"""Check Host, Origin, rate and token of every HTTP request before it reaches the server."""
 
 import hmac
 import logging
@@ -14,19 +14,19 @@ LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 
 
 class Addresses:
-    """The names under which the server may be called."""
+    """The host names by which the server may be called."""
 
     def __init__(self, bound: str, allowed: tuple[str, ...] = ()) -> None:
-        """Accept the loopback names, the address bound to, and the names that the person *allowed*."""
+        """Accept the loopback names, the *bound* address, and the *allowed* names."""
         wildcard = bound in ("0.0.0.0", "::", "")  # noqa: S104 compared with, not bound to
         self._names = LOOPBACK | {name.lower() for name in allowed} | (set() if wildcard else {bound.lower()})
 
     def is_host(self, header: str) -> bool:
-        """Say whether a request with this Host header was meant for us."""
+        """Return True if a request with this Host header is for this server."""
         return self._known(f"//{header}")
 
     def is_origin(self, header: str) -> bool:
-        """Say whether a page of this origin may call us."""
+        """Return True if a page of this origin may call this server."""
         return header.lower().startswith(("http://", "https://")) and self._known(header)
 
     def _known(self, url: str) -> bool:
@@ -40,7 +40,7 @@ class Addresses:
 
 
 class TokenBucket:
-    """Holds a minute's worth of requests and refills evenly."""
+    """A token bucket for the requests of one minute, refilled evenly."""
 
     def __init__(self, per_minute: int, clock: Callable[[], float] = time.monotonic) -> None:
         self._most = float(per_minute)
@@ -49,7 +49,7 @@ class TokenBucket:
         self._filled_at = clock()
 
     def take(self) -> float:
-        """Take one request out and return 0, or return after how many seconds there will be one."""
+        """Take one token and return 0, or return the seconds until there is one."""
         now = self._clock()
         refill = (now - self._filled_at) * self._most / 60
         self._left = min(self._most, self._left + refill)
@@ -66,7 +66,7 @@ log = logging.getLogger("flowd.bridge")
 
 
 class RequestRefusedError(Exception):
-    """A request that is not let through."""
+    """The request is refused with an HTTP status."""
 
     def __init__(self, status: int, why: str, headers: dict[str, str] | None = None) -> None:
         super().__init__(why)
@@ -75,18 +75,18 @@ class RequestRefusedError(Exception):
 
 
 class Guard:
-    """Lets a request through to *app* only if it is meant for us, allowed, and not one too many."""
+    """ASGI middleware that passes on only requests for this server, with the token and within the rate."""
 
     def __init__(self, app: ASGIApp, *, token: str, addresses: Addresses, per_minute: int) -> None:
         self._app = app
         self._token = token.encode()
         self._addresses = addresses
         self._owner = TokenBucket(per_minute)
-        # Strangers have a bucket of their own: they cannot use up the owner's.
+        # Requests without the token have their own bucket: they cannot use up the owner's.
         self._strangers = TokenBucket(per_minute)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a refused request, pass on any other."""
+        """Answer a refused request, pass on all others."""
         if scope["type"] == "http":
             try:
                 self._check(scope)
@@ -107,7 +107,7 @@ class Guard:
         if not known and scope["path"] not in OPEN_PATHS:
             raise RequestRefusedError(
                 401,
-                "a valid bearer token is needed; flowd serve --show-token prints it",
+                "a valid bearer token is required; print it with `flowd serve --show-token`",
                 {"WWW-Authenticate": 'Bearer realm="flowd"'},
             )
 
@@ -117,14 +117,14 @@ class Guard:
 
 
 async def _answer(refusal: RequestRefusedError, scope: Scope, receive: Receive, send: Send) -> None:
-    # A flood must not become a flood of log lines.
+    # A flood of requests must not become a flood of log lines.
     if refusal.status != 429:
         log.warning("refused status=%d why=%r", refusal.status, str(refusal))
     await JSONResponse({"error": str(refusal)}, refusal.status, refusal.headers)(scope, receive, send)
 
 
 def _only(scope: Scope, name: bytes) -> str | None:
-    """Return the one header of that name; two of them are as good as a wrong one."""
+    """Return the header of that name, None if there is not exactly one."""
     headers: Iterable[tuple[bytes, bytes]] = scope["headers"]
     found = [value.decode("latin-1") for key, value in headers if key == name]
     return found[0] if len(found) == 1 else ("?" if found else None)

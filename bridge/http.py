@@ -1,4 +1,4 @@
-"""The server over streamable HTTP: the MCP endpoint and /healthz behind the guard."""
+"""The MCP server over streamable HTTP: the MCP endpoint and /healthz, behind the guard."""
 
 import asyncio
 import errno
@@ -30,7 +30,7 @@ GRACE_S = 1
 
 @contextmanager
 def listening(host: str, port: int) -> Iterator[socket.socket]:
-    """Give the block a listening socket, or say in one line why there is none."""
+    """Yield a listening socket; raise FlowdError if the port cannot be bound."""
     listener = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM)
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -45,10 +45,10 @@ def listening(host: str, port: int) -> Iterator[socket.socket]:
 
 
 class WebServer(uvicorn.Server):
-    """uvicorn without its ten wake-ups a second, whose SIGTERM is a normal end."""
+    """uvicorn without its ten wake-ups per second, and with SIGTERM as a normal end."""
 
     def __init__(self, app: ASGIApp, *, ready: Callable[[], None]) -> None:
-        """Serve *app* and call *ready* once it answers; logging stays as this process has set it."""
+        """Serve *app* and call *ready* once it answers; do not configure logging."""
         super().__init__(
             uvicorn.Config(
                 app,
@@ -68,7 +68,7 @@ class WebServer(uvicorn.Server):
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Stop at the first signal; at the second, without waiting for anyone."""
+        """Stop at the first signal; at the second, without waiting for open requests."""
         loop = asyncio.get_running_loop()
         for each in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(each, self._stop)
@@ -77,16 +77,16 @@ class WebServer(uvicorn.Server):
         finally:
             for each in (signal.SIGTERM, signal.SIGINT):
                 loop.remove_signal_handler(each)
-                # The process is leaving; one more signal must not turn that into a crash.
+                # The process is about to exit: another signal must not turn that into a crash.
                 signal.signal(each, signal.SIG_IGN)
 
     async def main_loop(self) -> None:
-        """Say that it answers, and sleep until told to stop."""
+        """Call *ready*, and sleep until a signal comes."""
         self._ready()
         await self._told_to_stop.wait()
 
     def _stop(self) -> None:
-        # Clients keep a stream open for as long as they can; cutting it now is no error of anyone's.
+        # Clients keep a stream open as long as they can; closing it now is not an error.
         logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
         self.force_exit = self._told_to_stop.is_set()
         self.should_exit = True
@@ -96,21 +96,21 @@ class WebServer(uvicorn.Server):
 def _cannot_listen(host: str, port: int, error: OSError) -> FlowdError:
     if error.errno == errno.EADDRINUSE:
         return FlowdError(
-            f"port {port} on {host} is taken, perhaps by another flowd serve",
+            f"port {port} on {host} is in use, perhaps by another flowd serve",
             hint="stop that one, or choose another with --port or serve.port",
         )
     return FlowdError(f"cannot listen on {host} port {port}: {error.strerror or error}")
 
 
 PATH = "/mcp"
-# JSON may write each byte of a 1 MB entry as six (a control character as \u0001).
+# JSON may escape each byte of a 1 MB entry as six (\u0001).
 MAX_REQUEST_BYTES = 8 * 1024 * 1024
 
 log = logging.getLogger("flowd.bridge")
 
 
 class HttpOptions(NamedTuple):
-    """Where to listen, and for whom."""
+    """Where to listen, and which requests to accept."""
 
     host: str
     port: int
@@ -132,7 +132,7 @@ def make_app(server: ThreadServer, options: HttpOptions) -> ASGIApp:
         max_request_body_size=MAX_REQUEST_BYTES,
         # The tools keep no state between calls: nothing to expire, and a restart breaks no client.
         stateless_http=True,
-        # The guard has checked Host and Origin already, and knows the names that the person allowed.
+        # The guard has already checked Host and Origin, with the names from --allow-host.
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
         custom_starlette_routes=[Route("/healthz", _healthz(server))],
     )
@@ -151,7 +151,7 @@ async def _serve(server: ThreadServer, listener: socket.socket, options: HttpOpt
 
 def _healthz(server: ThreadServer) -> Callable[[Request], Awaitable[Response]]:
     async def healthz(_: Request) -> Response:
-        """Say whether core.db answers, without a word about what is in it."""
+        """Report whether core.db answers, and nothing else."""
         try:
             await server.run(lambda threads: schema.is_current(threads.database))
         except StoreError as error:

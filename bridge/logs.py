@@ -1,4 +1,4 @@
-"""The bridge's log: standard error only, and never a word of what clients send."""
+"""The log of the MCP server: to standard error only, without anything that clients send."""
 
 import logging
 import sys
@@ -6,7 +6,7 @@ from typing import TextIO
 
 
 class _SaysOnlyWhere(logging.Formatter):
-    """Shows flowd's own events in full, and of other libraries only where and what kind.
+    """Formats flowd's own events in full, those of libraries only by logger and kind.
 
     Their messages may quote what a client sent, and their tracebacks its values.
     """
@@ -21,7 +21,7 @@ class _SaysOnlyWhere(logging.Formatter):
 
 
 def log_to(stream: TextIO = sys.stderr, level: str = "info") -> None:
-    """Send all logging of this process to *stream*: flowd's from *level* on, others' from warnings on."""
+    """Send all logging of this process to *stream*: flowd's from *level*, others' from warnings."""
     handler = logging.StreamHandler(stream)
     handler.setFormatter(_SaysOnlyWhere())
     root = logging.getLogger()

@@ -1,4 +1,4 @@
-"""What the tools are asked for: parsed strictly at the edge, then carried out by the store."""
+"""The parameters of the tools: parsed strictly, then executed on the threads."""
 
 import msgspec
 
@@ -28,7 +28,7 @@ class CreateRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     as_client: Client | None = None
 
     def carry_out(self, threads: Threads) -> Result:
-        """Open the handoff."""
+        """Create the thread."""
         return threads.create(
             title=self.title,
             content=self.content,
@@ -44,7 +44,7 @@ class GetRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     as_client: Client | None = None
 
     def carry_out(self, threads: Threads) -> Result:
-        """Return the handoff and what is new in it."""
+        """Return the thread and its new entries."""
         return threads.get(handoff_id=self.id, client=self.as_client or "chat")
 
 
@@ -78,12 +78,12 @@ class MarkReadRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class CloseRequest(msgspec.Struct, frozen=True):
-    """The parameters of close_handoff; as_client, which Code is told to send always, is let pass."""
+    """The parameters of close_handoff; as_client, which Claude Code always sends, is ignored."""
 
     id: str
 
     def carry_out(self, threads: Threads) -> Result:
-        """Complete the handoff and delete its entries."""
+        """Complete the thread and delete its entries."""
         return threads.close(handoff_id=self.id)
 
 
@@ -91,7 +91,7 @@ Request = CreateRequest | GetRequest | AddRequest | MarkReadRequest | CloseReque
 
 
 def parse(kind: type[Request], given: dict[str, object]) -> Request:
-    """Return *given* as *kind*, or say which parameter is wrong without repeating its value."""
+    """Return *given* as *kind*; raise ThreadError naming the wrong parameter without its value."""
     try:
         return msgspec.convert(given, kind)
     except msgspec.ValidationError as error:
@@ -99,7 +99,7 @@ def parse(kind: type[Request], given: dict[str, object]) -> Request:
 
 
 def _explained(error: msgspec.ValidationError, kind: type[Request]) -> str:
-    # msgspec names a bad enum value but not the good ones; a model can only mend what it is told.
+    # msgspec names a bad enum value but not the valid ones, which a model needs to correct its call.
     for name, words in (("as_client", CLIENTS), ("type", ENTRY_TYPES)):
         if f"$.{name}`" in str(error):
             return f"{name} must be one of {', '.join(words)}"

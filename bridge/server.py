@@ -1,4 +1,4 @@
-"""The MCP server that both transports serve: five tools over one core.db."""
+"""The MCP server behind both transports: five tools for the threads in core.db."""
 
 import asyncio
 import logging
@@ -29,7 +29,7 @@ NOTE_FOR_CODE = (
     'as_client was left out, so this call counted as "chat". You seem to be Claude Code: '
     'pass as_client: "code" on every handoff call.'
 )
-# Each worker keeps a connection of its own; core.db takes one writer at a time anyway.
+# Each worker has its own connection; core.db allows one writer at a time anyway.
 WORKERS = 4
 
 log = logging.getLogger("flowd.bridge")
@@ -42,7 +42,7 @@ class ThreadServer:
     """Answers tool calls from core.db, off the event loop. Use as a context manager."""
 
     def __init__(self, threads: Threads, *, started_by_code: bool = False) -> None:
-        """Serve *threads*; ``started_by_code`` says that the environment is Claude Code's."""
+        """Serve *threads*; *started_by_code* is True in a process that Claude Code started."""
         self.threads = threads
         self._started_by_code = started_by_code
         self._workers = ThreadPoolExecutor(WORKERS, thread_name_prefix="flowd-bridge")
@@ -62,7 +62,7 @@ class ThreadServer:
         self._workers.shutdown(wait=True, cancel_futures=True)
 
     async def run(self, work: Callable[[Threads], Answer]) -> Answer:
-        """Return what *work* makes of the threads, computed off the event loop."""
+        """Run *work* on the threads, off the event loop, and return its result."""
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._workers, work, self.threads)
 
@@ -101,7 +101,7 @@ def _answered(result: Result, note: str) -> CallToolResult:
 
 
 def _refused(tool: str, error: FlowdError) -> CallToolResult:
-    # Only the kind of the error is logged: its text may repeat what the client sent.
+    # Log only the kind of the error: its text may repeat what the client sent.
     log.info("tool=%s outcome=refused error=%s", tool, type(error).__name__)
     text = f"{error} ({error.hint})" if error.hint else str(error)
     return CallToolResult(content=[TextContent(text=text)], is_error=True)

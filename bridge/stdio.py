@@ -1,4 +1,4 @@
-"""The server over standard input and output, for a client that starts it as its child."""
+"""The MCP server over standard input and output, for a client that starts it as a child process."""
 
 import logging
 import os
@@ -15,7 +15,7 @@ from pydantic import ValidationError
 from flowd.bridge.server import ThreadServer
 from flowd.store.threads.threads import Threads
 
-# Claude Code sets this for what it starts.
+# Claude Code sets this for its child processes.
 CODE_VARIABLE = "CLAUDECODE"
 
 log = logging.getLogger("flowd.bridge")
@@ -24,7 +24,7 @@ Item = SessionMessage | Exception
 
 
 class MessageStream(Protocol):
-    """Where messages to the client go."""
+    """The stream of messages to the client."""
 
     async def send(self, item: SessionMessage, /) -> None: ...
 
@@ -49,7 +49,7 @@ async def _sift(
     good: MemoryObjectSendStream[Item],
     answers: MessageStream,
 ) -> None:
-    """Pass on what is a message, and answer what is not: the SDK alone would stay silent."""
+    """Pass on valid messages and answer invalid ones, which the SDK would ignore."""
     async with good:
         async for item in incoming:
             if isinstance(item, Exception):

@@ -1,4 +1,4 @@
-"""The bearer token of the HTTP server: made on first use, readable by its owner only."""
+"""The bearer token of the HTTP server: created on first use, readable by its owner only."""
 
 import os
 import secrets
@@ -15,12 +15,12 @@ MAX_FILE_CHARACTERS = 1024
 
 
 def token_file(state_dir: Path) -> Path:
-    """Return where the token is kept."""
+    """Return the file of the token."""
     return state_dir / "serve.token"
 
 
 def load_token(state_dir: Path) -> str:
-    """Return the token, making it first if there is none; refuse one that others could have read."""
+    """Return the token, creating it on first use; raise FlowdError if others could have read it."""
     path = token_file(state_dir)
     make_private_dir(state_dir)
     if not os.path.lexists(path):
@@ -29,7 +29,7 @@ def load_token(state_dir: Path) -> str:
 
 
 def _make(path: Path) -> None:
-    # Of two servers that start at once, both end with the same token.
+    # Two servers that start at the same time must end with the same token.
     with suppress(FileExistsError):
         atomic_write(path, secrets.token_urlsafe(TOKEN_BYTES) + "\n", exclusive=True)
 
@@ -38,15 +38,15 @@ def _read(path: Path) -> str:
     try:
         file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
     except OSError as error:
-        raise FlowdError(f"the token {path} cannot be read: {error.strerror}", hint=_REMEDY) from error
+        raise FlowdError(f"cannot read the token {path}: {error.strerror}", hint=_REMEDY) from error
     with os.fdopen(file) as stream:
         about = os.fstat(stream.fileno())
         token = stream.read(MAX_FILE_CHARACTERS).strip()
     if about.st_uid != os.geteuid() or stat.S_IMODE(about.st_mode) & 0o077:
         raise FlowdError(f"the token {path} can be read by others", hint=_REMEDY)
     if len(token) < TOKEN_BYTES:
-        raise FlowdError(f"the token {path} is too short to be one", hint=_REMEDY)
+        raise FlowdError(f"the token {path} is too short", hint=_REMEDY)
     return token
 
 
-_REMEDY = "delete the file; flowd makes a new token, which clients must then be given"
+_REMEDY = "delete the file; flowd creates a new token, which you then give to the clients"

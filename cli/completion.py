@@ -1,20 +1,22 @@
-"""``flowd completion``: verbs and options of ``flowd`` and ``flow`` for the shell's TAB key."""
+"""``flowd completion``: print a script that completes the verbs and options of ``flowd`` and ``flow``."""
 
 import argparse
 import importlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from flowd.cli.verb import add_verb
+
 
 class Word(NamedTuple):
-    """A verb, an option or a fixed value, and what its help says."""
+    """A verb, an option or a fixed value, with its help."""
 
     text: str
     about: str = ""
 
 
 class Verb(NamedTuple):
-    """A command or verb with what may follow it."""
+    """A command or verb with the words that may follow it."""
 
     word: Word
     options: tuple[Word, ...]
@@ -22,7 +24,7 @@ class Verb(NamedTuple):
     verbs: tuple["Verb", ...]
 
     def walk(self, before: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], "Verb"]]:
-        """Yield every verb below and including this one, with the words that lead to it."""
+        """Yield this verb and all below it, each with the words that lead to it."""
         path = (*before, self.word.text)
         yield path, self
         for verb in self.verbs:
@@ -30,7 +32,7 @@ class Verb(NamedTuple):
 
 
 def words_of(prog: str, verbs: Mapping[str, str]) -> Verb:
-    """Return the words of the command *prog*, whose verbs live in the modules *verbs* names."""
+    """Return the words of the command *prog*; *verbs* maps each verb to its module."""
     parser = argparse.ArgumentParser(prog=prog)
     parser.add_argument("--version", action="version", help="the version")
     subparsers = parser.add_subparsers()
@@ -43,7 +45,7 @@ def _verb(word: Word, parser: argparse.ArgumentParser) -> Verb:
     options: list[Word] = []
     values: list[Word] = []
     verbs: list[Verb] = []
-    for action in parser._actions:  # noqa: SLF001 argparse offers no other way to see them
+    for action in parser._actions:  # noqa: SLF001 argparse has no public way to list them
         if isinstance(action, argparse._SubParsersAction):  # noqa: SLF001 same
             verbs += _verbs(action)
         else:
@@ -85,7 +87,7 @@ autoload -Uz bashcompinit && bashcompinit
 
 
 def bash(commands: Sequence[Verb]) -> str:
-    """Return a script for bash 3.2 (the Mac's own) and newer."""
+    """Return a script for bash 3.2, as on macOS, and newer."""
     cases = [
         f"    '{' '.join(path)}') echo '{' '.join(_following(verb))}' ;;"
         for command in commands
@@ -95,12 +97,12 @@ def bash(commands: Sequence[Verb]) -> str:
 
 
 def zsh(commands: Sequence[Verb]) -> str:
-    """Return the bash script in zsh's own wrapping for such."""
+    """Return the bash script, wrapped for zsh."""
     return ZSH.format(bash=bash(commands))
 
 
 def fish(commands: Sequence[Verb]) -> str:
-    """Return one ``complete`` line per word, with its help beside it."""
+    """Return one ``complete`` line per word, with its help."""
     lines = ["# TAB completion for flowd and flow, printed by `flowd completion fish`."]
     for command in commands:
         lines.append(f"complete -c {command.word.text} -f")
@@ -140,7 +142,6 @@ def _fish_about(about: str) -> str:
 
 
 EXAMPLES = """\
-examples:
   flowd completion bash > ~/.local/share/bash-completion/completions/flowd
   echo 'source <(flowd completion bash)' >> ~/.bashrc
   echo 'source <(flowd completion zsh)' >> ~/.zshrc
@@ -149,22 +150,21 @@ examples:
 
 
 def add_parser(subparsers: Any) -> None:
-    """Describe the verb."""
-    parser = subparsers.add_parser(
+    """Add ``flowd completion``."""
+    parser = add_verb(
+        subparsers,
         "completion",
-        help="make TAB complete flowd and flow",
-        description="Print a script that teaches your shell the words of flowd and flow.",
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        "print a shell completion script",
+        "Print a script that makes TAB complete the verbs and options of flowd and flow.",
+        run,
+        examples=EXAMPLES,
     )
     parser.add_argument("shell", choices=list(SCRIPTS), help="your shell")
-    parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the script; the words come from the parsers themselves."""
+    """Print the script."""
     from flowd.cli import flow, flowd
-    from flowd.cli.completion import words_of
 
     commands = [words_of("flowd", flowd.VERBS), words_of("flow", flow.VERBS)]
     print(SCRIPTS[arguments.shell](commands), end="")

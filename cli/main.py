@@ -1,4 +1,4 @@
-"""The one way into a command: finds the verb, runs it, and turns every error into one clear line."""
+"""Run a command: find its verb, run it, and report every error in one clear line."""
 
 import argparse
 import importlib
@@ -20,26 +20,26 @@ EXIT_INTERRUPTED = 130
 
 
 class Parser(argparse.ArgumentParser):
-    """argparse with an error line that says what to run next."""
+    """argparse whose errors end with what to run next."""
 
     def error(self, message: str) -> NoReturn:
-        """Print one line and a hint, and exit 2."""
+        """Print the error and a hint, and exit 2."""
         self.exit(EXIT_USAGE, f"{self.prog}: {message}\n  try: {self.prog} --help\n")
 
 
 class _Help(argparse.RawDescriptionHelpFormatter):
-    """Verbs and what they do side by side."""
+    """Print each verb and its help on one line."""
 
     def __init__(self, prog: str) -> None:
         super().__init__(prog, max_help_position=20)
-        # argparse forgets how far verbs are indented when it looks for the longest of them.
+        # argparse ignores the indentation of verbs when it looks for the longest one.
         self._action_max_length = 18
 
 
 def run_command(
     prog: str, about: str, epilog: str, verbs: Mapping[str, str], argv: Sequence[str] | None
 ) -> int:
-    """Run ``prog`` with *argv*; *verbs* gives the module of each verb, imported only when asked for."""
+    """Run ``prog`` with *argv*, and return the exit code; import only the module of the given verb."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     try:
         parser = _parser(prog, about, epilog, verbs, arguments)
@@ -49,13 +49,13 @@ def run_command(
     except FlowdError as error:
         return _could_not(prog, error)
     except BrokenPipeError:
-        # The reader of our output has left (`| head`); that is its right, and no news.
+        # The reader of our output has gone (`| head`), which is not an error.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except KeyboardInterrupt:
         sys.stderr.write("\n")
         return EXIT_INTERRUPTED
-    except Exception as error:  # noqa: BLE001 the top of the process: reported, never swallowed
+    except Exception as error:  # noqa: BLE001 the top of the process: the error is reported
         return _bug(prog, arguments, error)
     return code
 
@@ -80,19 +80,21 @@ def _could_not(prog: str, error: FlowdError) -> int:
 
 
 def _bug(prog: str, arguments: list[str], error: Exception) -> int:
-    from flowd.config.paths import make_private_dir, resolve_paths
-    from flowd.redaction.redactor import redact
+    from flowd.actions.context import Context
+    from flowd.config.paths import make_private_dir
+    from flowd.system.files import atomic_write
 
+    context = Context()
+    redact = context.lenient_redact
     report = redact(
         f"{prog} {__version__}, Python {sys.version.split()[0]}, {sys.platform}\n"
         f"arguments: {arguments[:1]}\n\n{''.join(traceback.format_exception(error))}"
     )
     try:
-        directory = resolve_paths().log_dir
+        directory = context.paths.log_dir
         make_private_dir(directory)
         file = directory / f"bug-{time.strftime('%Y%m%dT%H%M%S')}.txt"
-        file.touch(mode=0o600)
-        file.write_text(report, encoding="utf-8")
+        atomic_write(file, report)
         where = f"a report was written to {file}"
     except OSError:
         where = report

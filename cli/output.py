@@ -1,4 +1,4 @@
-"""Plain tables and small words for terminals of 80 columns."""
+"""Output for terminals of 80 columns: tables, colours, sizes, ages; and JSON."""
 
 import os
 import sys
@@ -9,12 +9,12 @@ from collections.abc import Sequence
 import msgspec
 
 WIDTH = 80
-# Names and errors come from elsewhere: they must not move the cursor or recolour the terminal.
+# Names and errors may come from others: they must not control the terminal.
 _VISIBLE = {code: f"\\x{code:02x}" for code in (*range(0x20), *range(0x7F, 0xA0)) if chr(code) not in "\n\t"}
 
 
 def table(rows: Sequence[Sequence[str]], *, shrink: int = 0) -> list[str]:
-    """Return *rows* (the first is the head) as aligned lines; column *shrink* gives way to fit the width."""
+    """Return *rows*, the first being the head, as aligned lines; cut column *shrink* to fit the width."""
     rows = [[visible(cell) for cell in row] for row in rows]
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     excess = sum(widths) + 2 * (len(widths) - 1) - WIDTH
@@ -27,12 +27,12 @@ def table(rows: Sequence[Sequence[str]], *, shrink: int = 0) -> list[str]:
 
 
 def visible(text: str) -> str:
-    """Return *text* with its control characters spelt out."""
+    """Return *text* with control characters escaped."""
     return text.translate(_VISIBLE)
 
 
 def shorten(text: str, width: int) -> str:
-    """Return *text* in at most *width* characters, the middle of a path or the end of a sentence left out."""
+    """Return *text* in at most *width* characters; cut the start of a path, the end of anything else."""
     if len(text) <= width:
         return text
     if "/" in text:
@@ -41,14 +41,14 @@ def shorten(text: str, width: int) -> str:
 
 
 def wrapped(text: str, *, first: str, rest: str) -> list[str]:
-    """Return *text* in lines that fit the width, the first and the others each with their own indent."""
+    """Return *text* as lines that fit the width, with one indent for the first and another for the rest."""
     return textwrap.wrap(visible(text), WIDTH, initial_indent=first, subsequent_indent=rest) or [
         first.rstrip()
     ]
 
 
 def ago(moment: float) -> str:
-    """Return how long ago *moment* was, in one short word."""
+    """Return how long ago *moment* was, such as ``5m ago``."""
     if not moment:
         return "never"
     gap = max(0.0, time.time() - moment)
@@ -59,7 +59,7 @@ def ago(moment: float) -> str:
 
 
 def size(count: float) -> str:
-    """Return a number of bytes for people."""
+    """Return a number of bytes with a unit, such as ``1.5 KB``."""
     for unit in ("B", "KB", "MB", "GB"):
         if abs(count) < 1000 or unit == "GB":
             return f"{count:.0f} {unit}" if unit == "B" or count >= 100 else f"{count:.1f} {unit}"
@@ -74,7 +74,7 @@ def home_relative(path: str) -> str:
 
 
 def paint(text: str, colour: str) -> str:
-    """Return *text* coloured for a terminal that wants colours."""
+    """Return *text* in a colour, unless the output is no terminal or NO_COLOR is set."""
     codes = {"green": "32", "yellow": "33", "red": "31", "bold": "1", "dim": "2"}
     if os.environ.get("NO_COLOR") or not sys.stdout.isatty():
         return text
@@ -82,5 +82,5 @@ def paint(text: str, colour: str) -> str:
 
 
 def print_json(value: object) -> None:
-    """Print *value*, indented."""
+    """Print *value* as indented JSON."""
     print(msgspec.json.format(msgspec.json.encode(value)).decode())

@@ -1,4 +1,4 @@
-"""The commands by which Claude Code calls flowd's hook program, and how they are known again."""
+"""The shell commands by which Claude Code runs the hook program, and how to recognise them."""
 
 import os
 import re
@@ -14,7 +14,7 @@ from flowd.system.files import atomic_write
 
 Version = tuple[int, int, int]
 
-# The hook keeps its own budget; these, in seconds, only stop a machine in trouble from waiting for ever.
+# In seconds. The hook has its own budget; these only matter on a machine in trouble.
 TIMEOUTS_S = {
     "SessionStart": 10,
     "UserPromptSubmit": 5,
@@ -23,8 +23,8 @@ TIMEOUTS_S = {
     "SubagentStop": 5,
     "SessionEnd": 5,
 }
-# The first client that knows each event. A client before 2.1.77 or so drops the whole settings.json, the
-# permissions in it included, when it names an event that the client does not know.
+# The first client with each event. A client before about 2.1.77 ignores the whole settings.json, including
+# the permissions, if it has an event that the client does not know.
 FIRST_VERSIONS: dict[str, Version] = {
     "SessionStart": (1, 0, 62),
     "UserPromptSubmit": (1, 0, 54),
@@ -33,11 +33,11 @@ FIRST_VERSIONS: dict[str, Version] = {
     "SubagentStop": (1, 0, 41),
     "SessionEnd": (1, 0, 85),
 }
-# The oldest client that flowd is tried with.
+# The oldest client that flowd is tested with.
 OLDEST_VERSION: Version = (1, 0, 128)
-# These move flowd's files; a hook's child must look where the daemon does.
+# These override flowd's paths; a hook's child must use the same ones as the daemon.
 CARRIED = ("FLOWD_CONFIG", "FLOWD_DATA_DIR", "FLOWD_STATE_DIR", "FLOWD_RUNTIME_DIR")
-# program.py looks for these texts too, so that the plugin stands back where the settings have the hook.
+# program.py searches settings.json for these texts: with them, the plugin's hooks do nothing.
 MARK = "||: flowd"
 OLD_MARK = "# flowd-hook "
 OURS = re.compile(rf"hook\.sh'?{re.escape(MARK)}$|^set -- (\w+); .*hook\.sh.* {OLD_MARK}\1$", re.DOTALL)
@@ -50,20 +50,20 @@ def hook_program() -> Path:
 
 
 def known_events(version: Version | None) -> tuple[str, ...]:
-    """Return the events to ask the client of *version* for; None stands for any supported one."""
+    """Return the events that a client of *version* knows, for None those of the oldest supported one."""
     client = version or OLDEST_VERSION
     return tuple(event for event in TIMEOUTS_S if FIRST_VERSIONS[event] <= client)
 
 
 def hook_command(paths: Paths) -> str:
-    """Return the shell command for every event; it does nothing, quietly, once flowd is gone."""
-    # Short, because the client shows it to people and to the model; and without a word about the
-    # interpreter, so that it stays right when flowd moves: the launcher is renewed at every start.
+    """Return the shell command for every event, which does nothing once flowd is uninstalled."""
+    # Short, because the client shows it to people and to the model, and without the path of the
+    # interpreter, so that it stays valid when flowd moves: the daemon rewrites the launcher at each start.
     return f"{_shell_path(paths.state_dir / LAUNCHER)}{MARK}"
 
 
 def hook_entries(paths: Paths, events: Iterable[str] = tuple(TIMEOUTS_S)) -> dict[str, dict[str, Any]]:
-    """Return for each of *events* what stands in settings.json."""
+    """Return the entry of settings.json for each of *events*."""
     command = hook_command(paths)
     return {
         event: {"hooks": [{"type": "command", "command": command, "timeout": TIMEOUTS_S[event]}]}
@@ -72,12 +72,12 @@ def hook_entries(paths: Paths, events: Iterable[str] = tuple(TIMEOUTS_S)) -> dic
 
 
 def is_ours(command: object) -> bool:
-    """Say whether *command* is one that flowd wrote, of this version or another."""
+    """Return True if *command* was written by this or another version of flowd."""
     return isinstance(command, str) and OURS.search(command) is not None
 
 
 def leads_nowhere(command: str) -> bool:
-    """Return True if *command* does not reach a hook program: it, or its launcher, is gone."""
+    """Return True if the launcher of *command*, or the hook program, is missing."""
     launcher = _launcher_of(command)
     if not os.access(launcher, os.R_OK if OLD_MARK in command else os.X_OK):
         return True
@@ -85,11 +85,9 @@ def leads_nowhere(command: str) -> bool:
 
 
 def write_launcher(paths: Paths) -> None:
-    """Leave a program in the state directory by which the hooks find this flowd."""
+    """Write the shell script in the state directory by which the hooks find this flowd."""
     file = paths.state_dir / LAUNCHER
-    text = (
-        f"#!/bin/sh\n# Written by flowd at every start: how Claude Code's hooks reach it.\n{_call(paths)}\n"
-    )
+    text = f"#!/bin/sh\n# Written by flowd at each start; run by the hooks of Claude Code.\n{_call(paths)}\n"
     if os.access(file, os.X_OK) and file.read_text(encoding="utf-8") == text:
         return
     make_private_dir(paths.state_dir)
@@ -97,7 +95,7 @@ def write_launcher(paths: Paths) -> None:
 
 
 def _shell_path(file: Path) -> str:
-    """Return *file* as a word of the shell, from ``~`` where that is shorter."""
+    """Return *file* quoted for the shell, relative to ``~`` if possible."""
     home = Path.home()
     if file.is_relative_to(home):
         return f"~/{shlex.quote(str(file.relative_to(home)))}"
@@ -115,7 +113,7 @@ def _call(paths: Paths) -> str:
     interpreter, program = shlex.quote(sys.executable), shlex.quote(str(hook_program()))
     places = shlex.join([str(paths.socket), str(paths.state_dir / "spool")])
     call = f'{"".join(_variables())}exec {interpreter} -I -S -E {program} {places} "$@"'
-    # An interpreter without its program would end with 2, by which a hook blocks: look first.
+    # Python exits with 2 if the program is missing, which would block the client: test first.
     return f"if [ -x {interpreter} ] && [ -r {program} ]; then {call}; fi"
 
 

@@ -1,7 +1,7 @@
 """What Claude Code runs, as ``python -I -S -E hook.py SOCKET SPOOL [EVENT [plugin]]``.
 
-Only a door: Python compiles a program anew each time but keeps what it imports, which saves a tenth of
-the whole hook.
+Thin launcher: scripts are recompiled on each run, imported modules are cached. Saves about 10 % of a hook
+(bench row "hook").
 """
 
 import sys

@@ -1,6 +1,6 @@
-"""The hook program without a daemon: what must not be lost goes to disk, children do the rest.
+"""The hook without a daemon: spool what must not be lost, start child processes for the rest.
 
-Part of program.py, beside which it lies and whose functions it uses; never imported by flowd.
+Imported by program.py, from the same directory, only if the daemon is away; never imported by flowd.
 """
 
 import _signal  # type: ignore[import-not-found]
@@ -15,9 +15,9 @@ from program import (  # type: ignore[import-not-found]
     write_all,
 )
 
-# These only tell of what the transcript tells as well.
-DISPENSABLE = ("UserPromptSubmit", "SubagentStop", "PostCompact")  # the last: settings of flowd 0.1
-# All that a child gets to see: the client's own variables hold a secret of the session.
+# The transcript contains everything that these events report.
+DISPENSABLE = ("UserPromptSubmit", "SubagentStop", "PostCompact")  # the last by settings of flowd 0.1
+# The only variables that a child inherits: those of the client include a secret of the session.
 PASSED_ON = (b"HOME", b"PATH", b"LANG", b"TMPDIR", b"USER", b"CLAUDE_CONFIG_DIR")
 PASSED_ON_PREFIXES = (b"FLOWD_", b"XDG_", b"LC_")
 FALLBACK = "flowd.hooks.fallback"
@@ -26,7 +26,7 @@ Streams = list[tuple[int, int, str, int, int] | tuple[int, int, int]]
 
 
 def act(spool: str, event: str, raw: bytes) -> str:
-    """Do what the daemon would do, and return how it went."""
+    """Do what the daemon would do, and return the outcome for the log."""
     if event == "SessionStart":
         write_all(1, injection(raw))
         return "injected"
@@ -38,7 +38,7 @@ def act(spool: str, event: str, raw: bytes) -> str:
 
 
 def keep(spool: str, raw: bytes) -> str:
-    """Write *raw* into the spool, and return the file; the child has it synced, which may take long."""
+    """Write *raw* into the spool, and return the file; the child syncs it, which may take long."""
     file = f"{spool}/{time.time_ns()}-{posix.getpid()}.json"
     flags = posix.O_WRONLY | posix.O_CREAT | posix.O_EXCL | posix.O_CLOEXEC
     make_folder(spool)
@@ -49,7 +49,7 @@ def keep(spool: str, raw: bytes) -> str:
 
 
 def injection(raw: bytes) -> bytes:
-    """Return what a child has to tell the session; the child ends with us when the time is up."""
+    """Return the briefing that a child process prints; kill the child when the time is up."""
     (their_input, our_output), (our_input, their_output) = posix.pipe(), posix.pipe()
     streams: Streams = [
         (posix.POSIX_SPAWN_DUP2, their_input, 0),
@@ -69,12 +69,12 @@ def injection(raw: bytes) -> bytes:
 
 
 def start(streams: Streams, argument: str) -> int:
-    """Start the fallback in a session of its own and return its process id."""
+    """Start the fallback in its own process session and return its process id."""
     environment = {
         name: value
         for name, value in posix.environ.items()
         if name in PASSED_ON or name.startswith(PASSED_ON_PREFIXES)
     }
-    # -I: the client stands in the project, where a folder named flowd would otherwise be imported.
+    # -I: the working directory is the project, where a folder named flowd would otherwise be imported.
     words = [sys.executable, "-I", "-m", FALLBACK, argument]
     return posix.posix_spawn(words[0], words, environment, file_actions=streams, setsid=True)

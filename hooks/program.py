@@ -1,34 +1,34 @@
-"""The hook program: passes an event of Claude Code on to the daemon, within a budget, whatever happens.
+"""The hook program: pass an event of Claude Code to the daemon, within a time budget, whatever happens.
 
-Started by hook.py, many times in a session, so it imports only what the interpreter has at hand and nothing
-of flowd. What to do when the daemon is away stands in offline.py, which is read only then.
+Started by hook.py many times in a session, so it imports only built-in modules and nothing of flowd (bench
+row "hook"). offline.py has what to do without a daemon, and is imported only then.
 """
 
 import time
 
 STARTED = time.monotonic()
 
-import _signal  # type: ignore[import-not-found]  # noqa: E402 the clock runs from the first line
+import _signal  # type: ignore[import-not-found]  # noqa: E402 the clock starts at the first line
 import _socket  # noqa: E402 the same
 import posix  # noqa: E402 the same
 import sys  # noqa: E402 the same
 
-# The client waits for its hooks. The daemon gets the first part of the budget to answer in.
+# The client waits for its hooks. The first part of the budget is for the daemon's answer.
 BUDGET_S, ANSWER_S = 0.3, 0.18
 START_BUDGET_S, START_ANSWER_S = 1.0, 0.5
-# Leaving takes time too: the last alarm comes a little before the end.
+# Exiting takes time too: the last alarm comes a little before the end.
 LEAVING_S = 0.03
-# How the hooks of `flowd install --hooks` end, now and before; the plugin stands back where they are.
+# How the hooks of `flowd install --hooks` end, now and in 0.1; with them, the plugin's hooks do nothing.
 MARK, OLD_MARK = b'||: flowd"', "# flowd-hook "
 MAX_LOG_BYTES = 256 << 10
 
 
 class LateError(Exception):
-    """The time for this part is used up."""
+    """The time budget of this part is used up."""
 
 
 def main(socket_path: str, spool: str, event: str, origin: str, raw: bytes) -> str:
-    """Do what *event* asks for with its input *raw*, and return how it went."""
+    """Process *event* with its input *raw*, and return the outcome for the log."""
     starting = event == "SessionStart"
     budget_s, answer_s = (START_BUDGET_S, START_ANSWER_S) if starting else (BUDGET_S, ANSWER_S)
     ring_after(answer_s)
@@ -38,26 +38,26 @@ def main(socket_path: str, spool: str, event: str, origin: str, raw: bytes) -> s
         return "left-to-settings"
     try:
         head = f'{{"verb":"hook","at":{time.time():.3f},"input":'.encode()
-        answer = tell(socket_path, spool, head + raw.replace(b"\n", b" ") + b"}\n")
+        answer = exchange(socket_path, spool, head + raw.replace(b"\n", b" ") + b"}\n")
     except (OSError, LateError) as error:
         ring_after(budget_s - LEAVING_S)
         why = "hung" if isinstance(error, LateError) else "away"
         return f"{why}-{act_without_daemon(spool, event, raw)}"
     if starting:
         write_all(1, answer)
-    return "told"
+    return "delivered"
 
 
 def event_in(raw: bytes) -> str:
-    """Return the event that *raw* names; inside a text of it, the quotes of the name would be escaped."""
+    """Return the event name in *raw*. In a text value the quotes of the key would be escaped."""
     name = raw.partition(b'"hook_event_name"')[2].partition(b'"')[2].partition(b'"')[0]
     return name.decode() if name.isalpha() and name.isascii() else ""
 
 
 def with_entrypoint(raw: bytes) -> bytes:
-    """Return *raw* with how the client was started, which it tells in the environment and nowhere else.
+    """Return *raw* with the entrypoint of the client, which hooks get only by the environment.
 
-    Transcripts tell it since 2.1.78, and not yet when a session starts. Where *raw* has it too, that stands.
+    Transcripts have it since 2.1.78, but not yet at the start of a session. One in *raw* takes precedence.
     """
     name = posix.environ.get(b"CLAUDE_CODE_ENTRYPOINT", b"")[:40]
     first, _, rest = raw.partition(b"{")
@@ -67,8 +67,8 @@ def with_entrypoint(raw: bytes) -> bytes:
     return b'{"entrypoint":"' + name + b'",' + rest
 
 
-def tell(path: str, spool: str, line: bytes) -> bytes:
-    """Return the daemon's whole answer to *line*."""
+def exchange(path: str, spool: str, line: bytes) -> bytes:
+    """Send *line* to the daemon and return its whole answer; raise OSError if it refuses."""
     connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
     try:
         connection.connect(path)
@@ -84,37 +84,37 @@ def tell(path: str, spool: str, line: bytes) -> bytes:
 
 
 def described_socket(spool: str) -> bytes:
-    """Return where the daemon says that it listens, when it was started in another environment."""
+    """Return the socket in the daemon's lock file: it may have been started in another environment."""
     described = read_file(spool.rpartition("/")[0].encode() + b"/flowd.lock")
     return described.partition(b'"socket":"')[2].partition(b'"')[0]
 
 
 def act_without_daemon(spool: str, event: str, raw: bytes) -> str:
-    """Do what the daemon would do, and return how it went."""
+    """Do what the daemon would do, and return the outcome for the log."""
     import offline  # type: ignore[import-not-found]
 
     return str(offline.act(spool, event, raw))
 
 
 def settings_hook_is_there(event: str) -> bool:
-    """Return True if the person's settings.json has flowd's own hook for *event*."""
+    """Return True if the person's settings.json has flowd's hook for *event*."""
     folder = posix.environ.get(b"CLAUDE_CONFIG_DIR") or posix.environ.get(b"HOME", b"") + b"/.claude"
     settings = read_file(folder + b"/settings.json")
     return MARK in settings or f'{OLD_MARK}{event}"'.encode() in settings
 
 
 def ring_after(seconds: float) -> None:
-    """Raise LateError once *seconds* have passed since the start, whatever is being waited for then."""
+    """Raise LateError *seconds* after the start, also in the middle of a system call."""
     _signal.setitimer(_signal.ITIMER_REAL, max(0.001, STARTED + seconds - time.monotonic()))
 
 
 def on_ring(*_: object) -> None:
-    """Turn the alarm into an error."""
+    """Raise the alarm as an error."""
     raise LateError
 
 
 def read_file(path: bytes) -> bytes:
-    """Return the contents of *path*, or nothing when it cannot be read."""
+    """Return the contents of *path*, empty if it cannot be read."""
     try:
         return read_all(posix.open(path, posix.O_RDONLY | posix.O_CLOEXEC | posix.O_NONBLOCK))
     except OSError:
@@ -122,7 +122,7 @@ def read_file(path: bytes) -> bytes:
 
 
 def read_all(descriptor: int) -> bytes:
-    """Return everything up to the end."""
+    """Return all bytes up to the end of the file."""
     data = b""
     while chunk := posix.read(descriptor, 1 << 20):
         data += chunk
@@ -136,7 +136,7 @@ def write_all(descriptor: int, data: bytes) -> None:
 
 
 def make_folder(path: str) -> None:
-    """Make the private folder *path* in flowd's state directory, and that too when it is missing."""
+    """Create the private folder *path* and its missing parents."""
     try:
         posix.mkdir(path, 0o700)
     except FileExistsError:
@@ -147,7 +147,7 @@ def make_folder(path: str) -> None:
 
 
 def log(spool: str, event: str, outcome: str) -> None:
-    """Append one line to the capped log beside *spool*: never the input, never the environment."""
+    """Append one line to the capped log beside *spool*, without any of the input or the environment."""
     folder = spool.rpartition("/")[0] + "/log"
     took_ms = (time.monotonic() - STARTED) * 1000
     moment = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
@@ -160,7 +160,7 @@ def log(spool: str, event: str, outcome: str) -> None:
 
 
 def run() -> None:
-    """Be the hook, and leave with 0 whatever happened."""
+    """Run the hook, and exit with 0 whatever happened."""
     try:
         socket_path, spool, event, origin = [*sys.argv[1:5], "", ""][:4]
         _signal.signal(_signal.SIGALRM, on_ring)
@@ -169,9 +169,9 @@ def run() -> None:
             raw = with_entrypoint(read_all(0))
             event = event or event_in(raw)
             done = main(socket_path, spool, event, origin, raw)
-        except Exception as error:  # noqa: BLE001 a hook never fails: the client would stop its person's work
+        except Exception as error:  # noqa: BLE001 a hook must not fail: the client would interrupt the person
             done = "late" if isinstance(error, LateError) else f"failed-{type(error).__name__}"
         _signal.setitimer(_signal.ITIMER_REAL, 0)
         log(spool, event, done)
     finally:
-        posix._exit(0)  # noqa: SLF001 leaves at once: there is nothing to tidy up
+        posix._exit(0)  # noqa: SLF001 exit at once: there is nothing to clean up

@@ -3,13 +3,13 @@
 import os
 import time
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from flowd.config.live import LiveSettings
 from flowd.handoff.errors import UnsafeHandoffError
+from flowd.handoff.yaml.document import default_fields
 from flowd.handoff.yaml.merge import Merged, merge_into_file
 from flowd.model.facts import Checkpointed, Fact, StateChanged
 from flowd.model.session import SessionState, latest_activity
@@ -22,7 +22,6 @@ from flowd.workspace.project import FOLDER
 MAX_FILES = 20
 DAY_S = 86_400.0
 MAX_CACHED = 256
-MAX_OWN_VALUES = 16
 
 
 class HandoffYamlSink:
@@ -128,10 +127,11 @@ def merged_handoff(
 
 def _offered(state: SessionState) -> dict[str, Any]:
     moment = datetime.fromtimestamp(latest_activity(state), UTC)
+    defaults = default_fields(state.project, in_session=True)
     return {
-        "goal": state.goal or state.title or f"Working on {Path(state.project).name}",
+        "goal": state.goal or state.title or defaults["goal"],
         "status": state.status,
-        "now": state.now or "Session in progress",
+        "now": state.now or defaults["now"],
         "hypothesis": state.hypothesis or None,
         "outcome": state.outcome or None,
         "files": list(state.files[:MAX_FILES]),
@@ -143,14 +143,10 @@ def _offered(state: SessionState) -> dict[str, Any]:
 
 def _intended(state: SessionState, shown: HandoffYamlState, offered: dict[str, Any]) -> HandoffYamlState:
     """Return *shown* with the offered values added to those that flowd wrote."""
-    written = dict(shown.written)
-    for field in GUARDED:
-        value = offered[field]
-        if value and value not in written.get(field, ())[:1]:
-            before = tuple(old for old in written.get(field, ()) if old != value)
-            written[field] = (value, *before)[:MAX_OWN_VALUES]
     return msgspec.structs.replace(
-        shown, session_id=state.session_id, last_activity_at=latest_activity(state), written=written
+        shown.with_written({field: offered[field] for field in GUARDED}),
+        session_id=state.session_id,
+        last_activity_at=latest_activity(state),
     )
 
 

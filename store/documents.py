@@ -19,6 +19,7 @@ from flowd.model.facts import (
     StateChanged,
 )
 from flowd.model.session import SessionState
+from flowd.redaction.data import Redact
 from flowd.redaction.redactor import redact
 from flowd.store.journal import Journal
 
@@ -92,7 +93,7 @@ MAX_ITEMS = 20
 MAX_UNOWNED = 50
 
 
-def indexed_fact(handoff: ParsedHandoff, project: str) -> Fact:
+def indexed_fact(handoff: ParsedHandoff, project: str, redact: Redact = redact) -> Fact:
     """Return the fact that describes a handoff file; a newer one of the same file replaces it."""
     file, document = handoff.file, handoff.document
     body = HandoffIndexed(
@@ -187,7 +188,7 @@ def acknowledging_facts(journal: Journal, escalations: Iterable[Escalation]) -> 
     return facts
 
 
-def unseen_escalations(journal: Journal, handoff: ParsedHandoff) -> bool:
+def unseen_escalations(journal: Journal, handoff: ParsedHandoff, redact: Redact = redact) -> bool:
     """Return True if a handoff has an escalation that nobody has acknowledged."""
     fact = journal.fact(f"acknowledged:{handoff.file.path}")
     seen = Counter(fact.body.reasons) if fact and isinstance(fact.body, Acknowledged) else Counter()

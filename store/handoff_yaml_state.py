@@ -1,11 +1,14 @@
 """Which session each handoff.yaml shows, and which of its values flowd wrote."""
 
 import os
+from collections.abc import Mapping
 
 import msgspec
 
 from flowd.store.database import Database
 from flowd.workspace.project import FOLDER
+
+VALUES_KEPT = 16
 
 
 class HandoffYamlState(msgspec.Struct, frozen=True):
@@ -24,6 +27,15 @@ class HandoffYamlState(msgspec.Struct, frozen=True):
     def is_ours(self, field: str, value: object) -> bool:
         """Return True if flowd wrote *value* into *field*."""
         return value in self.written.get(field, ())
+
+    def with_written(self, values: Mapping[str, str]) -> "HandoffYamlState":
+        """Return this state with *values* recorded as flowd's own, the latest of each field first."""
+        written = dict(self.written)
+        for field, value in values.items():
+            known = written.get(field, ())
+            if value and value not in known[:1]:
+                written[field] = (value, *(old for old in known if old != value))[:VALUES_KEPT]
+        return msgspec.structs.replace(self, written=written)
 
 
 class HandoffYamlStates:
@@ -62,6 +74,10 @@ class HandoffYamlStates:
                 "(project, session_id, last_activity_at, written, folder) values (?, ?, ?, ?, ?)",
                 rows,
             )
+
+    def claim_folder(self, project: str) -> None:
+        """Record that flowd created the .flow-guardian of *project*: its fields count as this user's."""
+        self.put(msgspec.structs.replace(self.get(project), folder=folder_identity(project)))
 
 
 def folder_identity(project: str) -> str:

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 
 from flowd.cli.main import run_command
 
-ABOUT = "flow: your side of the thread that flowd keeps."
+ABOUT = "flow: see and change what flowd hands over to the next session."
 EXAMPLES = """\
 examples:
-  flow show                               where the work in this project stands
-  flow save "Parser done, tests next"     say it yourself; your words stay
-  flow inject                             what the next session will be told
-  flow sessions --all                     every session flowd has followed
+  flow show                               the state of the work in this project
+  flow save "Parser done, tests next"     set it yourself; your words stay
+  flow inject                             the briefing for the next session
+  flow sessions --all                     every session that flowd has followed
 """
 VERBS = {
     "init": "flowd.cli.flow.init",

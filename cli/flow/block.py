@@ -1,4 +1,4 @@
-"""``flow block``: check structured handoff blocks, turn freeform notes into them, print their schema."""
+"""``flow block``: validate structured handoff blocks, convert notes into them, print their schema."""
 
 import argparse
 import sys
@@ -8,68 +8,70 @@ from typing import Any
 
 import msgspec
 
+from flowd.actions.context import Context
 from flowd.cli.flow.document import read_document, replace_document
+from flowd.cli.output import print_json
+from flowd.cli.verb import add_verb
 from flowd.extractors.fields.blocks import redacted
 from flowd.handoff.block.fields import OUTCOMES
 from flowd.handoff.block.find import blocks_in_markdown
 from flowd.handoff.block.from_notes.migrate import Migrated, migrate
 from flowd.model.block import FoundBlock, HandoffBlock, Violation
+from flowd.redaction.data import Redact
 from flowd.system.errors import FlowdError
 
 EXAMPLES = """\
-examples:
-  flow block validate tasks/*.md            every rule of the specification, with lines
-  flow block validate --json tasks/4.md     the same for programs
+  flow block validate tasks/*.md            check every rule of the specification
+  flow block validate --json tasks/4.md     as JSON
   flow block migrate notes.md               what the notes would become
-  flow block migrate --write notes.md       write it; the old file stays beside it
-  flow block migrate --write --outcome completed notes.md     when the notes do not say how it ended
+  flow block migrate --write notes.md       write it; the old file is kept beside it
+  flow block migrate --write --outcome completed notes.md     if the notes do not contain the outcome
   flow block schema > block.schema.json     for editors
 """
 YAML_SUFFIXES = (".yaml", ".yml")
 
 
 class Report(msgspec.Struct, frozen=True):
-    """What is in one file."""
+    """The blocks of one file."""
 
     file: str
     blocks: list[FoundBlock]
 
     @property
     def is_valid(self) -> bool:
-        """Tell whether no block of the file breaks a rule; a file without blocks breaks none."""
+        """True if no block breaks a rule; also for a file without blocks."""
         return not any(found.violations for found in self.blocks)
 
 
 def add_parser(subparsers: Any) -> None:
-    """Describe the verb and its operations."""
-    parser = subparsers.add_parser(
+    """Add ``flow block`` and its operations."""
+    parser = add_verb(
+        subparsers,
         "block",
-        help="check and make structured handoff blocks",
-        description="Check structured handoff blocks, or make them of freeform notes.",
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        "validate and create structured handoff blocks",
+        "Validate structured handoff blocks, or convert freeform notes into them.",
+        examples=EXAMPLES,
     )
     operations = parser.add_subparsers(metavar="OPERATION", required=True)
-    check = operations.add_parser("validate", help="check the blocks of files; exit 1 on violations")
+    about = "validate the blocks of files; exit 1 on violations"
+    check = add_verb(operations, "validate", about, about, validate, json="print the blocks as JSON")
     check.add_argument("files", nargs="+", metavar="FILE")
-    check.add_argument("--json", action="store_true", help="print what was found as JSON")
-    check.set_defaults(run=validate)
-    make = operations.add_parser("migrate", help="turn freeform notes into a block")
+    about = "convert freeform notes into a block"
+    json = "print block, violations and doubts as JSON"
+    make = add_verb(operations, "migrate", about, about, migrate_file, json=json)
     make.add_argument("file", metavar="FILE")
-    make.add_argument(
-        "--write", action="store_true", help="write it into the file, keeping a backup beside it"
-    )
-    make.add_argument("--outcome", choices=OUTCOMES, help="how it ended, when the notes do not say")
-    make.add_argument("--json", action="store_true", help="print block, violations and doubts as JSON")
-    make.set_defaults(run=migrate_file)
-    operations.add_parser("schema", help="print the JSON schema of a block").set_defaults(run=print_schema)
+    make.add_argument("--write", action="store_true", help="write it into the file, with a backup beside it")
+    make.add_argument("--outcome", choices=OUTCOMES, help="the outcome, if the notes do not contain it")
+    about = "print the JSON schema of a block"
+    add_verb(operations, "schema", about, about, print_schema)
 
 
 def validate(arguments: argparse.Namespace) -> int:
-    """Print what is wrong with the blocks of the files; 1 if anything is."""
-    reports = [_report(name) for name in arguments.files]
+    """Print the violations in the blocks of the files; return 1 if there are any."""
+    with Context() as context:
+        reports = [_report(name, context.redact) for name in arguments.files]
     if arguments.json:
-        print(msgspec.json.format(msgspec.json.encode(reports)).decode())
+        print_json(reports)
     else:
         for report in reports:
             _print_report(report)
@@ -77,15 +79,16 @@ def validate(arguments: argparse.Namespace) -> int:
 
 
 def migrate_file(arguments: argparse.Namespace) -> int:
-    """Print the block that the notes become, or write it; 1 when it would break a rule."""
+    """Print the block that the notes become, or write it; return 1 if it breaks a rule."""
     file = Path(arguments.file)
-    migrated = migrate(read_document(file), arguments.outcome)
+    with Context() as context:
+        migrated = migrate(read_document(file), arguments.outcome, context.redact)
     if migrated is None:
-        raise FlowdError(f"{file} holds a block already", hint=f"check it: flow block validate {file}")
+        raise FlowdError(f"{file} already has a block", hint=f"check it with `flow block validate {file}`")
     if migrated.block == HandoffBlock(outcome=migrated.block.outcome):
-        raise FlowdError(f"{file} says nothing that a block could hold", hint="is it a handoff note at all?")
+        raise FlowdError(f"{file} has nothing to put into a block", hint="check that it is a handoff note")
     if arguments.json:
-        print(msgspec.json.format(msgspec.json.encode(migrated._asdict())).decode())
+        print_json(migrated._asdict())
     elif not arguments.write:
         print(migrated.section, end="")
     _print_doubts(migrated)
@@ -93,8 +96,8 @@ def migrate_file(arguments: argparse.Namespace) -> int:
         return 1
     if arguments.write and not migrated.is_outcome_stated:
         raise FlowdError(
-            f"{file} does not say how the work ended",
-            hint="say it: --outcome completed|partial|failed|blocked",
+            f"{file} does not contain the outcome of the work",
+            hint="give it with --outcome completed|partial|failed|blocked",
         )
     if arguments.write:
         _write(file, migrated)
@@ -110,9 +113,9 @@ def print_schema(_: argparse.Namespace) -> int:
     return 0
 
 
-def _report(name: str) -> Report:
+def _report(name: str, redact: Redact) -> Report:
     found = blocks_in_markdown(read_document(Path(name)), name)
-    return Report(name, [redacted(each) for each in found])
+    return Report(name, [redacted(each, redact) for each in found])
 
 
 def _print_report(report: Report) -> None:
@@ -121,32 +124,32 @@ def _print_report(report: Report) -> None:
     for found in report.blocks:
         if found.violations:
             for violation in found.violations:
-                print(f"{report.file}:{_told(violation)}")
+                print(f"{report.file}:{_describe(violation)}")
         missing = f" (missing: {', '.join(found.missing)})" if found.missing else ""
         state = "invalid" if found.violations else "valid"
         print(f"{report.file}:{found.line}: {state}, {found.completeness} % complete{missing}")
 
 
-def _told(violation: Violation) -> str:
+def _describe(violation: Violation) -> str:
     value = f" {violation.value!r}" if violation.value else ""
     return f"{violation.line}: {violation.field}{value}: {violation.rule}"
 
 
 def _print_doubts(migrated: Migrated) -> None:
     for violation in migrated.violations:
-        sys.stderr.write(f"breaks a rule: {violation}\n")
+        sys.stderr.write(f"violation: {violation}\n")
     if migrated.doubts:
-        sys.stderr.write(f"{len(migrated.doubts)} passages are ambiguous; the comment below the block asks\n")
+        sys.stderr.write(f"{len(migrated.doubts)} passages are ambiguous: see the comment below the block\n")
 
 
 def _write(file: Path, migrated: Migrated) -> None:
     if file.suffix.casefold() in YAML_SUFFIXES:
-        # A markdown section would break the YAML: the block gets a document of its own.
+        # A markdown section would break the YAML: write the block into a file of its own.
         target = file.with_suffix(".md")
         if target.exists():
-            raise FlowdError(f"{target} exists already", hint="move it away, or copy the block by hand")
+            raise FlowdError(f"{target} already exists", hint="move it away, or copy the block by hand")
         replace_document(target, migrated.section)
         sys.stderr.write(f"wrote {target}\n")
         return
     backup = replace_document(file, migrated.document)
-    sys.stderr.write(f"wrote {file}, the former one is {backup}\n")
+    sys.stderr.write(f"wrote {file}, backup in {backup}\n")

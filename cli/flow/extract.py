@@ -1,12 +1,12 @@
-"""``flow extract``: the state that flowd would hold after reading a transcript, or a part of one."""
+"""``flow extract``: print the state that flowd extracts from a transcript, or from a part of one."""
 
 import argparse
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
-from flowd.cli.output import wrapped
+from flowd.actions.context import Context
+from flowd.cli.output import print_json, wrapped
+from flowd.cli.verb import add_verb
 from flowd.extractors.transcript.protocol import ProjectPlace
 from flowd.extractors.transcript.whole import TranscriptReading, first_lines, read
 from flowd.model.session import SessionState
@@ -14,7 +14,6 @@ from flowd.system.errors import FlowdError
 from flowd.workspace.project import resolve_project
 
 EXAMPLES = """\
-examples:
   flow extract ~/.claude/projects/-home-me-app/0b1c.jsonl
   flow extract session.jsonl --until-line 120
   flow extract session.jsonl --json | jq .next
@@ -38,40 +37,44 @@ FIELDS = (
 
 
 def add_parser(subparsers: Any) -> None:
-    """Describe the verb."""
-    parser = subparsers.add_parser(
+    """Add ``flow extract``."""
+    parser = add_verb(
+        subparsers,
         "extract",
-        help="the state of a session, read from its transcript",
-        description="Print what flowd reads out of a transcript, without a model and without the daemon.",
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        "print the state of a session, read from its transcript",
+        "Print what flowd extracts from a transcript, without a model and without the daemon.",
+        run,
+        examples=EXAMPLES,
+        json="print the state as JSON, insights with their records",
     )
     parser.add_argument("file", type=Path, metavar="FILE", help="a transcript (.jsonl) of Claude Code")
     parser.add_argument("--until-line", type=_line_number, metavar="N", help="read the first N lines only")
-    parser.add_argument("--json", action="store_true", help="as JSON, the insights with their records")
-    parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the state after the transcript's lines."""
+    """Print the state after the last line read."""
     data = _contents(arguments.file)
     if arguments.until_line is not None:
         data = first_lines(data, arguments.until_line)
-    reading = read(data)
+    with Context() as context:
+        reading = read(data, context.redact.custom)
     if not reading.records:
         raise FlowdError(
-            f"{arguments.file} holds no record of a session",
-            hint="transcripts lie below ~/.claude/projects, one .jsonl file for each session",
+            f"{arguments.file} has no records of a session",
+            hint="transcripts are the .jsonl files below ~/.claude/projects, one for each session",
         )
     state = _state(reading, arguments.file)
-    print(_as_json(state) if arguments.json else "\n".join(_page(state)))
+    if arguments.json:
+        print_json({name: getattr(state, name) for name in (*FIELDS, "insights")})
+    else:
+        print("\n".join(_page(state)))
     return 0
 
 
 def _line_number(text: str) -> int:
     number = int(text)
     if number < 1:
-        raise argparse.ArgumentTypeError("lines are counted from 1")
+        raise argparse.ArgumentTypeError("must be at least 1")
     return number
 
 
@@ -80,8 +83,8 @@ def _contents(file: Path) -> bytes:
         return file.read_bytes()
     except OSError as error:
         raise FlowdError(
-            f"{file} cannot be read: {error.strerror or error}",
-            hint="name a transcript, such as a .jsonl file below ~/.claude/projects",
+            f"cannot read {file}: {error.strerror or error}",
+            hint="give the path of a transcript, a .jsonl file below ~/.claude/projects",
         ) from error
 
 
@@ -91,7 +94,7 @@ def _state(reading: TranscriptReading, file: Path) -> SessionState:
 
 
 def _place(cwd: str, first_cwd: str) -> ProjectPlace:
-    """Return the project that the session worked in; its first directory where that is on no disk here."""
+    """Return the project of the session, or its first directory if that does not exist on this machine."""
     home = str(Path.home())
     for directory in (cwd, first_cwd):
         project = resolve_project(directory) if Path(directory or "/").is_dir() else None
@@ -102,14 +105,8 @@ def _place(cwd: str, first_cwd: str) -> ProjectPlace:
     return ProjectPlace(root=first_cwd, home=home)
 
 
-def _as_json(state: SessionState) -> str:
-    fields: dict[str, object] = {name: getattr(state, name) for name in FIELDS}
-    fields["insights"] = state.insights
-    return msgspec.json.format(msgspec.json.encode(fields)).decode()
-
-
 def _page(state: SessionState) -> list[str]:
-    """Return the state for people, 80 columns wide."""
+    """Return the state as lines of at most 80 columns."""
     lines: list[str] = []
     for name in ONE:
         if value := getattr(state, name):

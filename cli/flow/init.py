@@ -1,43 +1,27 @@
-"""``flow init``: begin to keep a handoff.yaml for this project."""
+"""``flow init``: create a handoff.yaml in this project."""
 
 import argparse
-from pathlib import Path
 from typing import Any
 
-import msgspec
-
-from flowd.actions.context import open_store, this_project
-from flowd.handoff.yaml.api import get_handoff_path, load_handoff, update_handoff
-from flowd.store.handoff_yaml_state import HandoffYamlStates, folder_identity
-from flowd.workspace.git import read_branch
-from flowd.workspace.project import FOLDER
+from flowd.actions.context import Context, find_project
+from flowd.actions.handoff_yaml import init_project
+from flowd.cli.verb import add_verb
 
 
 def add_parser(subparsers: Any) -> None:
-    """Describe the verb."""
-    parser = subparsers.add_parser(
+    """Add ``flow init``."""
+    add_verb(
+        subparsers,
         "init",
-        help="begin in this project",
-        description="Make .flow-guardian/handoff.yaml in this project. The folder ignores itself in git.",
+        "create a handoff.yaml in this project",
+        "Create .flow-guardian/handoff.yaml in this project. A .gitignore in the folder hides it from git.",
+        run,
     )
-    parser.set_defaults(run=run)
 
 
 def run(_: argparse.Namespace) -> int:
-    """Make the file, or say that it is there."""
-    project = this_project()
-    root = Path(project.root)
-    path = get_handoff_path(root)
-    if path.exists() and load_handoff(root):
-        print(f"already there: {path}")
-        return 0
-    is_new = not (root / FOLDER).exists()
-    branch = read_branch(project.root) or None
-    update_handoff({"goal": f"Working on {root.name}", "now": "Just begun", "branch": branch}, root)
-    if is_new:
-        handoffs = HandoffYamlStates(open_store())
-        handoffs.put(
-            msgspec.structs.replace(handoffs.get(project.root), folder=folder_identity(project.root))
-        )
-    print(f"made {path}")
+    """Create the file unless it exists, and print its path."""
+    with Context() as context:
+        result = init_project(context, find_project().root)
+    print(f"{'created' if result.is_new else 'already exists:'} {result.path}")
     return 0

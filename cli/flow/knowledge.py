@@ -4,34 +4,33 @@ import argparse
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from flowd.actions.context import open_store, this_project
+from flowd.actions.context import Context, find_project
+from flowd.actions.knowledge import find_all, find_one, forget_node
 from flowd.cli.flow.document import read_document
-from flowd.cli.output import home_relative, paint, visible, wrapped
+from flowd.cli.output import home_relative, paint, print_json, visible, wrapped
+from flowd.cli.verb import add_verb
 from flowd.store.database import Database
 from flowd.store.knowledge.context import MappedFile, TaskBlocker, blocked_tasks, blockers_of, files_of
-from flowd.store.knowledge.edits import forget, pin
+from flowd.store.knowledge.edits import pin
 from flowd.store.knowledge.graph import NODE_TYPES, Node
 from flowd.store.knowledge.search import (
     MentionRow,
     NodeDetails,
     NodeQuery,
-    find_nodes,
     known_of,
     search,
     tasks_of,
 )
 from flowd.store.knowledge.transfer import as_dot, as_json, as_mermaid, import_graph, load_graph
-from flowd.system.errors import FlowdError
 
 
 class TaskDetails(msgspec.Struct, frozen=True):
-    """What a task did and what stands in the way, its own and others'."""
+    """The files of a task, its blockers, and why it is blocked by other tasks."""
 
     files: list[MappedFile] = []
     blockers: list[TaskBlocker] = []
@@ -39,7 +38,7 @@ class TaskDetails(msgspec.Struct, frozen=True):
 
 
 def found_lines(nodes: list[Node], tasks: dict[tuple[str, str], list[str]]) -> Iterator[str]:
-    """Yield each node's id and summary, and below it what it is and which tasks found it."""
+    """Yield for each node its id, summary, attributes, and the tasks that found it."""
     for node in nodes:
         mark = " *" if node.pinned else ""
         yield paint(f"{node.id}{mark}", "bold")
@@ -53,7 +52,7 @@ def found_lines(nodes: list[Node], tasks: dict[tuple[str, str], list[str]]) -> I
 
 
 def known_lines(known: NodeDetails) -> Iterator[str]:
-    """Yield all that is known of one node."""
+    """Yield everything that is known about one node."""
     node = known.node
     yield paint(f"{node.id} ({node.type})", "bold")
     yield from wrapped(node.summary, first="  ", rest="  ")
@@ -75,8 +74,8 @@ def known_lines(known: NodeDetails) -> Iterator[str]:
             f"{edge.kind} {edge.to_id}" if edge.from_id == node.id else f"{edge.from_id} {edge.kind} it"
         )
         yield f"  {'edge':<9}{visible(relation)}"
-    for told in known.told:
-        yield from _fact("said", _told(told))
+    for mention in known.told:
+        yield from _fact("mention", _mention(mention))
 
 
 def work_lines(work: TaskDetails) -> Iterator[str]:
@@ -93,8 +92,8 @@ def _fact(name: str, value: str) -> list[str]:
     return wrapped(value, first=f"  {name:<9}", rest=" " * 11)
 
 
-def _told(told: MentionRow) -> str:
-    place = told.provenance
+def _mention(mention: MentionRow) -> str:
+    place = mention.provenance
     day = time.strftime("%Y-%m-%d %H:%M", time.localtime(place.at)) if place.at else "at an unknown time"
     line = f":{place.line}" if place.line else ""
     where = f"in {place.file}{line}" if place.file else f"in the conversation{line and ', line ' + line[1:]}"
@@ -103,41 +102,40 @@ def _told(told: MentionRow) -> str:
 
 
 EXAMPLES = """\
-examples:
   flow knowledge search auth --type pattern      which tasks discovered patterns about auth
-  flow knowledge search --severity high          every severe gotcha, the pinned and newest first
-  flow knowledge show pattern-23ba34338f         who said it, where and when
+  flow knowledge search --severity high          every severe gotcha, pinned and newest first
+  flow knowledge show pattern-23ba34338f         who mentioned it, where and when
   flow knowledge export --format mermaid --project .
 """
 FORMATS = {"json": as_json, "dot": as_dot, "mermaid": as_mermaid}
 
 
 def add_parser(subparsers: Any) -> None:
-    """Describe the verb and its operations."""
-    parser = subparsers.add_parser(
+    """Add ``flow knowledge`` and its operations."""
+    parser = add_verb(
+        subparsers,
         "knowledge",
-        help="what was learned, across tasks and sessions",
-        description="Search and tend the graph of tasks, decisions, patterns, gotchas and insights.",
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        "search what was learned, across tasks and sessions",
+        "Search and edit the graph of tasks, decisions, patterns, gotchas and insights.",
+        examples=EXAMPLES,
     )
     operations = parser.add_subparsers(metavar="OPERATION", required=True)
     _add_search(operations)
-    show = _add(operations, "show", "a node, who mentioned it, what it hangs together with", show_node)
+    show = _add(operations, "show", "show a node, its mentions and its edges", show_node)
     show.add_argument("id", metavar="ID")
     show.add_argument("--json", action="store_true", help="print it as JSON")
-    _add(operations, "forget", "remove a node for good", forget_node).add_argument("id", metavar="ID")
-    pinning = _add(operations, "pin", "keep a node on top and alive", pin_node)
+    _add(operations, "forget", "delete a node for good", forget).add_argument("id", metavar="ID")
+    pinning = _add(operations, "pin", "keep a node, and list it first", pin_node)
     pinning.add_argument("id", metavar="ID")
-    pinning.add_argument("--undo", action="store_true", help="let it be like any other again")
+    pinning.add_argument("--undo", action="store_true", help="remove the pin")
     export = _add(operations, "export", "print the graph", export_graph)
     export.add_argument("--format", choices=FORMATS, default="json", help="default: json")
-    taking = _add(operations, "import", "take in a knowledge_graph.json", import_file)
+    taking = _add(operations, "import", "import a knowledge_graph.json", import_file)
     taking.add_argument("file", metavar="FILE")
 
 
 def search_nodes(arguments: argparse.Namespace) -> int:
-    """Print what matches, with the tasks that found it."""
+    """Print the nodes that match, with the tasks that found them."""
     query = NodeQuery(
         words=" ".join(arguments.words),
         tag=arguments.tag,
@@ -146,61 +144,60 @@ def search_nodes(arguments: argparse.Namespace) -> int:
         project=_project(arguments.project),
         most=arguments.most,
     )
-    with closing(open_store()) as database:
-        nodes = search(database, query)
-        tasks = tasks_of(database, nodes)
+    with Context() as context:
+        nodes = search(context.database, query)
+        tasks = tasks_of(context.database, nodes)
     if arguments.json:
-        found = [msgspec.to_builtins(node) | {"tasks": tasks[node.project, node.id]} for node in nodes]
-        _print_json(found)
+        print_json([msgspec.to_builtins(node) | {"tasks": tasks[node.project, node.id]} for node in nodes])
     else:
         print("\n".join(found_lines(nodes, tasks)) or "nothing found")
     return 0
 
 
 def show_node(arguments: argparse.Namespace) -> int:
-    """Print all that is known of a node, in every project that has it."""
-    with closing(open_store()) as database:
-        known = [(known_of(database, node), _work(database, node)) for node in _nodes(database, arguments)]
+    """Print everything that is known about a node, in every project that has it."""
+    with Context() as context:
+        nodes = find_all(context, arguments.id, _project(arguments.project))
+        known = [(known_of(context.database, node), _work(context.database, node)) for node in nodes]
     if arguments.json:
-        _print_json([_plain(each) | msgspec.to_builtins(work) for each, work in known])
+        print_json([_plain(each) | msgspec.to_builtins(work) for each, work in known])
     else:
         print("\n\n".join("\n".join((*known_lines(each), *work_lines(work))) for each, work in known))
     return 0
 
 
-def forget_node(arguments: argparse.Namespace) -> int:
-    """Remove the node; it does not come back when its block is read again."""
-    with closing(open_store()) as database:
-        node = _one(database, arguments)
-        forget(database, node)
+def forget(arguments: argparse.Namespace) -> int:
+    """Delete the node."""
+    with Context() as context:
+        node = forget_node(context, arguments.id, _project(arguments.project))
     print(f"forgot {node.id}")
     return 0
 
 
 def pin_node(arguments: argparse.Namespace) -> int:
-    """Pin the node, or take its pin away."""
-    with closing(open_store()) as database:
-        node = _one(database, arguments)
-        pin(database, node, pinned=not arguments.undo)
+    """Pin the node, or remove its pin."""
+    with Context() as context:
+        node = find_one(context, arguments.id, _project(arguments.project))
+        pin(context.database, node, pinned=not arguments.undo)
     print(f"{'unpinned' if arguments.undo else 'pinned'} {node.id}")
     return 0
 
 
 def export_graph(arguments: argparse.Namespace) -> int:
-    """Print the graph in the format asked for."""
-    with closing(open_store()) as database:
-        graph = load_graph(database, _project(arguments.project))
+    """Print the graph in the given format."""
+    with Context() as context:
+        graph = load_graph(context.database, _project(arguments.project))
     sys.stdout.write(FORMATS[arguments.format](graph))
     return 0
 
 
 def import_file(arguments: argparse.Namespace) -> int:
-    """Take the file's graph into the project's."""
+    """Merge the graph of the file into that of the project."""
     text = read_document(Path(arguments.file))
-    project = _project(arguments.project) or this_project().root
-    with closing(open_store()) as database:
-        count = import_graph(database, text.encode(), project, arguments.file)
-    print(f"took in {count} nodes")
+    project = _project(arguments.project) or find_project().root
+    with Context() as context:
+        count = import_graph(context.database, text.encode(), project, arguments.file, context.redact)
+    print(f"imported {count} nodes")
     return 0
 
 
@@ -212,7 +209,7 @@ def _add(operations: Any, name: str, what: str, run: Any) -> argparse.ArgumentPa
 
 
 def _add_search(operations: Any) -> None:
-    operation = _add(operations, "search", "nodes by words and by what they are", search_nodes)
+    operation = _add(operations, "search", "search nodes by words, tag, type and severity", search_nodes)
     operation.add_argument("words", nargs="*", metavar="WORDS")
     operation.add_argument("--tag", default="", help="with this tag")
     operation.add_argument("--type", default="", choices=NODE_TYPES, help=", ".join(NODE_TYPES))
@@ -222,16 +219,7 @@ def _add_search(operations: Any) -> None:
 
 
 def _project(directory: str) -> str:
-    return this_project(directory).root if directory else ""
-
-
-def _nodes(database: Database, arguments: argparse.Namespace) -> list[Node]:
-    nodes = find_nodes(database, arguments.id, _project(arguments.project))
-    if not nodes:
-        raise FlowdError(
-            f"nothing is called {arguments.id}", hint="find ids with: flow knowledge search WORDS"
-        )
-    return nodes
+    return find_project(directory).root if directory else ""
 
 
 def _work(database: Database, node: Node) -> TaskDetails:
@@ -247,15 +235,3 @@ def _work(database: Database, node: Node) -> TaskDetails:
 
 def _plain(known: NodeDetails) -> dict[str, Any]:
     return known._asdict() | {"told": [told._asdict() for told in known.told]}
-
-
-def _one(database: Database, arguments: argparse.Namespace) -> Node:
-    nodes = _nodes(database, arguments)
-    if len(nodes) > 1:
-        places = ", ".join(f"{node.id} in {node.project}" for node in nodes)
-        raise FlowdError(f"{arguments.id} is more than one: {places}", hint="say which with --project DIR")
-    return nodes[0]
-
-
-def _print_json(value: Any) -> None:
-    print(msgspec.json.format(msgspec.json.encode(value)).decode())

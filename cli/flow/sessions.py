@@ -1,4 +1,4 @@
-"""``flow sessions``: the sessions flowd knows, most recent first."""
+"""``flow sessions``: list the sessions that flowd has followed, most recent first."""
 
 import argparse
 from collections.abc import Callable
@@ -7,12 +7,10 @@ from typing import Any
 
 import msgspec
 
-from flowd.actions.context import open_store, this_project
-from flowd.cli.output import ago, home_relative, table
-from flowd.config.paths import resolve_paths
-from flowd.config.settings import load_settings
+from flowd.actions.context import Context, find_project
+from flowd.cli.output import ago, home_relative, print_json, table
+from flowd.cli.verb import add_verb
 from flowd.model.session import SessionState, latest_activity, phase_of
-from flowd.store.journal import Journal
 from flowd.system.errors import FlowdError
 from flowd.workspace.clients import gone_sessions
 
@@ -20,50 +18,52 @@ Phase = Callable[[SessionState], str]
 
 
 def add_parser(subparsers: Any) -> None:
-    """Describe the verb."""
-    parser = subparsers.add_parser(
+    """Add ``flow sessions``."""
+    parser = add_verb(
+        subparsers,
         "sessions",
-        help="the sessions of this project",
-        description="List the sessions that flowd has followed.",
+        "list the sessions of this project",
+        "List the sessions that flowd has followed.",
+        run,
+        json="print whole states as JSON",
     )
     parser.add_argument("-a", "--all", action="store_true", help="of all projects")
     parser.add_argument("-n", "--most", type=int, default=20, metavar="N", help="at most N (default 20)")
-    parser.add_argument("--json", action="store_true", help="whole states as JSON")
-    parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """List the sessions."""
-    states = _states(everywhere=arguments.all, most=arguments.most)
-    phase = _phases()
+    with Context() as context:
+        states = _states(context, everywhere=arguments.all, most=arguments.most)
+        phase = _phase(context)
     if arguments.json:
-        plain = [msgspec.to_builtins(state) | {"phase": phase(state)} for state in states]
-        print(msgspec.json.format(msgspec.json.encode(plain)).decode())
-        return 0
-    if not states:
-        print("no session seen here yet")
-        return 0
-    head: tuple[str, ...] = ("SESSION", "STATE", "ACTIVE", "PROJECT" if arguments.all else "BRANCH", "GOAL")
-    rows = [head, *(_row(state, phase, everywhere=arguments.all) for state in states)]
-    print("\n".join(table(rows, shrink=4)))
+        print_json([msgspec.to_builtins(state) | {"phase": phase(state)} for state in states])
+    elif not states:
+        print("no sessions seen here yet")
+    else:
+        print("\n".join(_table(states, phase, everywhere=arguments.all)))
     return 0
 
 
-def _states(*, everywhere: bool, most: int) -> list[SessionState]:
-    journal = Journal(open_store())
+def _states(context: Context, *, everywhere: bool, most: int) -> list[SessionState]:
     if everywhere:
-        return journal.latest_states(most)
+        return context.journal.latest_states(most)
     try:
-        project = this_project()
+        project = find_project()
     except FlowdError as error:
-        raise FlowdError(str(error), hint="`flow sessions --all` lists those of all projects") from error
-    return journal.states_of(project.root, project.repository, most)
+        raise FlowdError(str(error), hint="list those of all projects with `flow sessions --all`") from error
+    return context.journal.states_of(project.root, project.repository, most)
 
 
-def _phases() -> Phase:
-    settings = load_settings(resolve_paths().config_file).settings
+def _phase(context: Context) -> Phase:
+    settings = context.settings
     gone = gone_sessions(settings.claude.config_dir)
     return partial(phase_of, idle_after_s=settings.idle.after_minutes * 60, gone=gone)
+
+
+def _table(states: list[SessionState], phase: Phase, *, everywhere: bool) -> list[str]:
+    head = ("SESSION", "STATE", "ACTIVE", "PROJECT" if everywhere else "BRANCH", "GOAL")
+    return table([head, *(_row(state, phase, everywhere=everywhere) for state in states)], shrink=4)
 
 
 def _row(state: SessionState, phase: Phase, *, everywhere: bool) -> tuple[str, ...]:

@@ -1,17 +1,15 @@
-"""``flow thread``: the handoff threads that Chat and Code share, from the command line."""
+"""``flow thread``: the threads that Claude Chat and Claude Code share, from the command line."""
 
 import argparse
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from typing import Any
 
 import msgspec
 
-from flowd.config.paths import resolve_paths
-from flowd.config.settings import load_settings
-from flowd.redaction.redactor import Redactor
-from flowd.store import schema
-from flowd.store.database import Database
+from flowd.actions.context import Context
+from flowd.actions.threads import open_threads
+from flowd.cli.output import visible
+from flowd.cli.verb import add_verb
 from flowd.store.threads.records import (
     CLIENTS,
     ENTRY_LIMIT_BYTES,
@@ -27,28 +25,11 @@ from flowd.store.threads.records import (
 from flowd.store.threads.threads import Threads
 from flowd.system.errors import FlowdError
 
-
-@contextmanager
-def open_threads() -> Iterator[Threads]:
-    """Give the block the threads of core.db, migrated if need be; what they return is on disk."""
-    paths = resolve_paths()
-    settings = load_settings(paths.config_file).settings
-    database = Database(paths.database_at(settings.store.path), durable=True)
-    try:
-        schema.ensure_current(database)
-        yield Threads(database, Redactor(settings.redaction.patterns))
-    finally:
-        database.close()
-
-
 Result = ThreadCreated | ThreadRetrieved | EntryAdded | ThreadMarked | ThreadClosed
-
-# Words from elsewhere must not move the cursor or recolour the terminal of whoever reads them.
-_VISIBLE = {code: f"\\x{code:02x}" for code in (*range(0x20), *range(0x7F, 0xA0)) if chr(code) not in "\n\t"}
 
 
 def render(result: Result) -> str:
-    """Return *result* as readable lines, control characters made visible."""
+    """Return *result* as lines, with control characters spelt out."""
     match result:
         case ThreadCreated():
             lines = _created(result)
@@ -60,7 +41,7 @@ def render(result: Result) -> str:
             lines = [f"Read up to entry {result.last_seen} as {result.client}."]
         case ThreadClosed():
             lines = [f"Closed {result.id} ({result.title}). Its entries are deleted."]
-    return "\n".join(lines).translate(_VISIBLE)
+    return visible("\n".join(lines))
 
 
 def _created(result: ThreadCreated) -> list[str]:
@@ -112,7 +93,6 @@ def _redacted(kinds: tuple[str, ...]) -> list[str]:
 
 
 EXAMPLES = """\
-examples:
   flow thread create "Implement auth" "JWT with refresh tokens." --as chat
   flow thread get hof_V1StGXR8_Z5jdHi6B-myT
   flow thread add hof_V1StGXR8_Z5jdHi6B-myT question "Expire after 7 or 30 days?"
@@ -122,53 +102,49 @@ examples:
 """
 
 
-def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add the verb ``thread`` and its five operations."""
-    parser = subparsers.add_parser(
+def add_parser(subparsers: Any) -> None:
+    """Add ``flow thread`` and its five operations."""
+    parser = add_verb(
+        subparsers,
         "thread",
-        help="handoff threads shared by Chat and Code",
-        description="Share a thread of work between Claude Chat and Claude Code; its id is the only key.",
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        "use the threads shared by Chat and Code",
+        "Share a thread of messages between Claude Chat and Claude Code; whoever has its id can use it.",
+        run,
+        examples=EXAMPLES,
     )
     operations = parser.add_subparsers(dest="operation", required=True, metavar="OPERATION")
     _add_create(operations)
     _add_add(operations)
     for name, what in (("get", "show all entries, new ones marked"), ("read", "mark all entries as read")):
         operation = _add_operation(operations, name, what)
-        operation.add_argument("id", help="the handoff's id")
+        operation.add_argument("id", help="the id of the thread")
         _add_client(operation)
-    _add_operation(operations, "close", "delete the entries, complete the handoff").add_argument("id")
-    parser.set_defaults(run=run)
+    _add_operation(operations, "close", "delete the entries, complete the thread").add_argument("id")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Do the named operation and print its result."""
-    with open_threads() as threads:
-        result = _OPERATIONS[arguments.operation](threads, arguments)
+    """Run the operation and print its result."""
+    with Context() as context:
+        result = _OPERATIONS[arguments.operation](open_threads(context), arguments)
     print(msgspec.json.encode(result).decode() if arguments.json else render(result))
     return 0
 
 
-def _add_operation(
-    operations: "argparse._SubParsersAction[argparse.ArgumentParser]", name: str, what: str
-) -> argparse.ArgumentParser:
-    operation = operations.add_parser(name, help=what, description=f"{what[0].upper()}{what[1:]}.")
-    operation.add_argument("--json", action="store_true", help="print the result as JSON")
-    return operation
+def _add_operation(operations: Any, name: str, what: str) -> argparse.ArgumentParser:
+    return add_verb(operations, name, what, f"{what[0].upper()}{what[1:]}.", json="print the result as JSON")
 
 
-def _add_create(operations: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    operation = _add_operation(operations, "create", "open a handoff")
+def _add_create(operations: Any) -> None:
+    operation = _add_operation(operations, "create", "create a thread")
     operation.add_argument("title", help="a short title")
     operation.add_argument("content", nargs="?", default="-", help="the first entry; - or nothing: stdin")
     operation.add_argument("--project", help="a tag for people; not used for anything")
     _add_client(operation)
 
 
-def _add_add(operations: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+def _add_add(operations: Any) -> None:
     operation = _add_operation(operations, "add", "append an entry")
-    operation.add_argument("id", help="the handoff's id")
+    operation.add_argument("id", help="the id of the thread")
     operation.add_argument("type", choices=ENTRY_TYPES, help="what kind of entry it is")
     operation.add_argument("content", nargs="?", default="-", help="the message; - or nothing: stdin")
     _add_client(operation)
@@ -215,10 +191,12 @@ def _content(given: str) -> str:
         return given
     if sys.stdin.isatty():
         sys.stderr.write("Type the message; end it with Ctrl-D.\n")
-    # One byte over the limit is enough to refuse; an endless pipe is never read to its end.
+    # Read one byte over the limit at most: the pipe may be endless.
     raw = sys.stdin.buffer.read(ENTRY_LIMIT_BYTES + 1)
     if len(raw) > ENTRY_LIMIT_BYTES:
-        raise FlowdError(f"standard input holds more than {ENTRY_LIMIT_BYTES:,} bytes", hint="split it")
+        raise FlowdError(
+            f"standard input has more than {ENTRY_LIMIT_BYTES:,} bytes", hint="split it into several entries"
+        )
     try:
         return raw.decode()
     except UnicodeDecodeError as error:

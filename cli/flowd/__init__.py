@@ -1,16 +1,16 @@
-"""``flowd``: the daemon's own command."""
+"""``flowd``: control the daemon."""
 
 from collections.abc import Sequence
 
 from flowd.cli.main import run_command
 
-ABOUT = "flowd keeps the thread of your work with Claude from breaking."
+ABOUT = "flowd hands your work with Claude Code over from one session to the next."
 EXAMPLES = """\
 examples:
-  flowd start            start it in the background
-  flowd status           how it is
-  flowd install          start it at every login
-  flowd doctor           check everything, with a fix for each trouble
+  flowd start            start in the background
+  flowd status           show health, sessions and sinks
+  flowd install          start at every login
+  flowd doctor           check everything, with a fix for each problem
 """
 VERBS = {
     "run": "flowd.cli.flowd.run",

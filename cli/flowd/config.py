@@ -1,4 +1,4 @@
-"""``flowd config``: every setting in force, and where each comes from."""
+"""``flowd config``: print every setting, its value and where the value comes from."""
 
 import argparse
 from importlib import resources
@@ -6,29 +6,31 @@ from typing import Any
 
 import msgspec
 
-from flowd.cli.output import table
+from flowd.cli.output import print_json, table
+from flowd.cli.verb import add_verb
 from flowd.config.paths import resolve_paths
 from flowd.config.settings import dotted_items, load_settings
 
-VALUE_WIDTH = 32
+MAX_VALUE_WIDTH = 32
 
 
 def add_parser(subparsers: Any) -> None:
-    """Describe the verb."""
-    parser = subparsers.add_parser(
+    """Add ``flowd config``."""
+    parser = add_verb(
+        subparsers,
         "config",
-        help="the settings in force",
-        description="Show every setting, its value and where it comes from.",
+        "show the settings",
+        "Print every setting, its value and where the value comes from.",
+        run,
     )
     shown = parser.add_mutually_exclusive_group()
-    shown.add_argument("--json", action="store_true", help="as JSON")
-    shown.add_argument("--path", action="store_true", help="only where config.yaml is")
-    shown.add_argument("--defaults", action="store_true", help="defaults.yaml, which explains each setting")
-    parser.set_defaults(run=run)
+    shown.add_argument("--json", action="store_true", help="print them as JSON")
+    shown.add_argument("--path", action="store_true", help="print only the path of config.yaml")
+    shown.add_argument("--defaults", action="store_true", help="print defaults.yaml, with comments")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the settings; a wrong file is an error that names the key."""
+    """Print the settings; raise SettingsError naming the key if the file is invalid."""
     file = resolve_paths().config_file
     if arguments.path:
         print(file)
@@ -39,15 +41,14 @@ def run(arguments: argparse.Namespace) -> int:
     loaded = load_settings(file)
     items = dotted_items(loaded.settings)
     if arguments.json:
-        answer = {key: {"value": value, "from": loaded.origins[key]} for key, value in items}
-        print(msgspec.json.format(msgspec.json.encode(answer)).decode())
+        print_json({key: {"value": value, "from": loaded.origins[key]} for key, value in items})
         return 0
     rows = [("SETTING", "VALUE", "FROM")]
-    rows += [(key, _shown(value), loaded.origins[key]) for key, value in items]
+    rows += [(key, _text(value), loaded.origins[key]) for key, value in items]
     print("\n".join(table(rows, shrink=2)))
     return 0
 
 
-def _shown(value: object) -> str:
+def _text(value: object) -> str:
     text = "-" if value is None else msgspec.json.encode(value).decode().strip('"')
-    return text if len(text) <= VALUE_WIDTH else f"{text[: VALUE_WIDTH - 1]}…"
+    return text if len(text) <= MAX_VALUE_WIDTH else f"{text[: MAX_VALUE_WIDTH - 1]}…"

@@ -1,4 +1,4 @@
-"""``flowd logs``: the daemon's log, readable, followed across rotations."""
+"""``flowd logs``: print the daemon's log, and follow it across rotations."""
 
 import argparse
 import os
@@ -13,30 +13,36 @@ from typing import Any, TextIO
 import msgspec
 
 from flowd.cli.output import paint, visible
+from flowd.cli.verb import add_verb
 from flowd.config.paths import resolve_paths
 from flowd.system.errors import FlowdError
 
 LOG_NAME = "flowd.log"
-LOOK_S = 0.2
+POLL_S = 0.2
 COLOURS = {"warning": "yellow", "error": "red", "critical": "red"}
 
 
 def add_parser(subparsers: Any) -> None:
-    """Describe the verb."""
-    parser = subparsers.add_parser("logs", help="what it did", description="Show the daemon's log.")
-    parser.add_argument("-f", "--follow", action="store_true", help="go on until Ctrl-C")
+    """Add ``flowd logs``."""
+    parser = add_verb(
+        subparsers,
+        "logs",
+        "show the log",
+        "Print the daemon's log.",
+        run,
+        json="print JSON lines",
+    )
+    parser.add_argument("-f", "--follow", action="store_true", help="follow the log until Ctrl-C")
     parser.add_argument(
         "-n", "--lines", type=int, default=20, metavar="N", help="the last N events (default 20)"
     )
-    parser.add_argument("--json", action="store_true", help="the events as they are stored")
-    parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the last events, and go on with new ones when asked."""
+    """Print the last events, with ``--follow`` also the new ones."""
     file = resolve_paths().log_dir / LOG_NAME
     if not file.exists():
-        raise FlowdError(f"there is no log yet at {file}", hint="start flowd with `flowd start`")
+        raise FlowdError(f"no log at {file} yet", hint="run `flowd start`")
     with _open(file) as stream:
         for line in deque(chain(_previous_lines(file), stream), maxlen=max(0, arguments.lines)):
             _print(line, as_json=arguments.json)
@@ -47,7 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def readable(line: str) -> str:
-    """Return one stored event as a line for people."""
+    """Return one stored event as a line of text."""
     try:
         event = msgspec.json.decode(line, type=dict[str, Any])
     except msgspec.DecodeError:
@@ -81,7 +87,7 @@ def _previous_lines(file: Path) -> Iterator[str]:
 
 
 def _new_lines(file: Path, stream: TextIO) -> Iterator[str]:
-    """Yield complete lines as they come, without end; a rotated file is read to its end first."""
+    """Yield complete lines as they are written, without end; read a rotated file to its end first."""
     rest = ""
     while True:
         rotated = _rotated(file, stream)
@@ -94,7 +100,7 @@ def _new_lines(file: Path, stream: TextIO) -> Iterator[str]:
             stream.close()
             stream, rest = _open(file), ""
         else:
-            time.sleep(LOOK_S)
+            time.sleep(POLL_S)
 
 
 def _rotated(file: Path, stream: TextIO) -> bool:

@@ -1,46 +1,43 @@
-"""``flowd mcp``: the handoff threads as an MCP server on standard input and output."""
+"""``flowd mcp``: serve the threads over MCP on standard input and output."""
 
 import argparse
 from importlib.util import find_spec
+from typing import Any
 
-from flowd.cli.flow.thread import open_threads
+from flowd.cli.verb import add_verb
 from flowd.system.errors import FlowdError
 
 
 def need_mcp() -> None:
-    """Raise with the command to type, if the MCP SDK is not installed."""
+    """Raise FlowdError if the MCP SDK is not installed."""
     if find_spec("mcp") is None:
         raise FlowdError(
-            "the MCP server needs an extra that is not installed",
+            "the MCP server needs the extra `mcp`, which is not installed",
             hint="pipx install --force 'flowd[mcp]'   (or: pip install 'flowd[mcp]')",
         )
 
 
 DESCRIPTION = """\
-Serve the handoff threads over MCP on standard input and output. A client starts this; you need not.
+Serve the threads over MCP on standard input and output. MCP clients start this command themselves.
 
   claude mcp add --scope user flowd -- flowd mcp     (or: flowd install --mcp)
 """
 
 
-def add_parser(subparsers: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add the verb ``mcp``."""
-    parser = subparsers.add_parser(
-        "mcp",
-        help="serve handoff threads over MCP (stdio)",
-        description=DESCRIPTION,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.set_defaults(run=run)
+def add_parser(subparsers: Any) -> None:
+    """Add ``flowd mcp``."""
+    add_verb(subparsers, "mcp", "serve threads over MCP (stdio)", DESCRIPTION, run)
 
 
 def run(_: argparse.Namespace) -> int:
     """Serve until the client closes standard input."""
     need_mcp()
+    from flowd.actions.context import Context
+    from flowd.actions.threads import open_threads
     from flowd.bridge.logs import log_to
     from flowd.bridge.stdio import run_stdio
 
     log_to(level="warning")
-    with open_threads() as threads:
-        run_stdio(threads)
+    with Context() as context:
+        run_stdio(open_threads(context))
     return 0

@@ -1,4 +1,4 @@
-"""``flowd restore-backup``: list the daily copies of core.db, and put one back."""
+"""``flowd restore-backup``: list the daily backups of core.db, or restore one."""
 
 import argparse
 from pathlib import Path
@@ -6,36 +6,34 @@ from typing import Any
 
 from flowd.actions.daemon_client import running_holder
 from flowd.cli.output import ago, size, table
+from flowd.cli.verb import add_verb
 from flowd.config.paths import resolve_paths
 from flowd.config.settings import load_settings
 from flowd.store.backups import Backup, daily_backups, restore
 from flowd.system.errors import FlowdError
 
 EXAMPLES = """\
-examples:
-  flowd restore-backup               list the copies
-  flowd restore-backup latest        put the newest one back
+  flowd restore-backup               list the backups
+  flowd restore-backup latest        restore the newest one
 """
 
 
 def add_parser(subparsers: Any) -> None:
-    """Describe the verb."""
-    parser = subparsers.add_parser(
+    """Add ``flowd restore-backup``."""
+    parser = add_verb(
+        subparsers,
         "restore-backup",
-        help="put a daily copy of core.db back",
-        description=(
-            "List the daily copies of core.db, or put one back. The core.db that was there is kept beside "
-            "it. Stop flowd first; after its next start it reads again what the copy does not have."
-        ),
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        "restore a daily backup of core.db",
+        "List the daily backups of core.db, or restore one. The present core.db is kept beside it.\n"
+        "Stop flowd first; after its next start it reads again what the backup does not have.",
+        run,
+        examples=EXAMPLES,
     )
-    parser.add_argument("name", nargs="?", metavar="NAME", help="a copy of the list, or `latest`")
-    parser.set_defaults(run=run)
+    parser.add_argument("name", nargs="?", metavar="NAME", help="a backup from the list, or `latest`")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """List the copies, or restore the one that is named."""
+    """List the backups, or restore one."""
     paths = resolve_paths()
     database = paths.database_at(load_settings(paths.config_file).settings.store.path)
     backups = daily_backups(database)
@@ -52,7 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
     moved = restore(database, chosen.path)
     print(f"restored {database} from {chosen.path.name}")
     if moved is not None:
-        print(f"the core.db that was there is now {moved}")
+        print(f"the former core.db is now {moved}")
     print("start flowd again with `flowd start`")
     return 0
 
@@ -60,7 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _chosen(backups: list[Backup], name: str) -> Backup:
     named = backups[:1] if name == "latest" else [one for one in backups if one.path.name == name]
     if not named:
-        raise FlowdError(f"no backup is named {name}", hint="`flowd restore-backup` lists them")
+        raise FlowdError(f"no backup is named {name}", hint="list them with `flowd restore-backup`")
     return named[0]
 
 

@@ -1,25 +1,27 @@
-"""``flowd retry``."""
+"""``flowd retry``: retry quarantined and waiting deliveries now."""
 
 import argparse
 from typing import Any
 
 from flowd.actions.daemon_client import ask, control_socket
+from flowd.cli.verb import add_verb
 from flowd.config.paths import resolve_paths
 
 
 def add_parser(subparsers: Any) -> None:
-    """Describe the verb."""
-    parser = subparsers.add_parser(
+    """Add ``flowd retry``."""
+    parser = add_verb(
+        subparsers,
         "retry",
-        help="try again what a sink put aside",
-        description="Deliver again what sinks have put aside or are waiting to retry.",
+        "retry failed deliveries now",
+        "Retry the deliveries that sinks have quarantined or are waiting to retry.",
+        run,
     )
     parser.add_argument("sink", nargs="?", help="only this sink (default: all)")
-    parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Ask the daemon to try again."""
+    """Have the daemon retry, and print the sinks."""
     names = ask(control_socket(resolve_paths()), "retry", sink=arguments.sink)
-    print(f"trying again: {', '.join(names)}")
+    print(f"retrying: {', '.join(names)}")
     return 0

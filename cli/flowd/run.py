@@ -1,4 +1,4 @@
-"""``flowd run``: the daemon itself, in the foreground for systemd, launchd and people who watch."""
+"""``flowd run``: run the daemon in the foreground, for systemd, launchd and debugging."""
 
 import argparse
 import os
@@ -7,24 +7,24 @@ import time
 from typing import Any
 
 from flowd import __version__
+from flowd.cli.verb import add_verb
 from flowd.config.paths import make_private_dir, resolve_paths
 
 
 def add_parser(subparsers: Any) -> None:
-    """Describe the verb."""
-    parser = subparsers.add_parser(
+    """Add ``flowd run``."""
+    parser = add_verb(
+        subparsers,
         "run",
-        help="run in the foreground (what systemd and launchd call)",
-        description="Run flowd in the foreground until it is told to stop.",
+        "run in the foreground (for systemd and launchd)",
+        "Run flowd in the foreground until it is stopped.",
+        run,
     )
-    parser.add_argument(
-        "--detach", action="store_true", help="leave the terminal first (what `flowd start` does)"
-    )
-    parser.set_defaults(run=run)
+    parser.add_argument("--detach", action="store_true", help="detach first, as `flowd start` does")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Be the daemon."""
+    """Run the daemon until it is stopped."""
     from flowd.daemon import memory as heap
 
     heap.block_openssl()
@@ -38,7 +38,7 @@ def run(arguments: argparse.Namespace) -> int:
     lock = InstanceLock(paths.lock)
     lock.acquire()
     if arguments.detach:
-        lock.release()  # detaching closes every file; the lock is taken again on the other side
+        lock.release()  # detaching closes every file, also this one: take the lock again afterwards
         _detach(paths.log_dir)
         lock.acquire()
     lock.describe(Holder(os.getpid(), __version__, str(paths.socket), time.time()))
@@ -58,8 +58,9 @@ def _detach(log_dir: Any) -> None:
 def _live(paths: Any, settings: Any, lock: Any, *, console: bool) -> None:
     from flowd.config.logs import set_up_logging
     from flowd.daemon.supervisor import Supervisor
-    from flowd.redaction.redactor import redact
+    from flowd.redaction.live import LiveRedactor
 
+    redact = LiveRedactor(settings)
     set_up_logging(
         paths.log_dir, settings.current.log, console=console and sys.stderr.isatty(), redact=redact
     )

@@ -1,4 +1,4 @@
-"""Starting and stopping the daemon: what happened is an answer, which the verbs put into words."""
+"""Start and stop the daemon; the results are enums that the verbs print."""
 
 import enum
 import os
@@ -17,7 +17,7 @@ from flowd.system.processes import NEUTRAL_DIRECTORY, python_command, scrubbed_e
 START_DEADLINE_S = 20.0
 STOP_DEADLINE_S = 6.0
 KILL_DEADLINE_S = 3.0
-LOOK_S = 0.02
+POLL_S = 0.02
 
 
 class Started(enum.Enum):
@@ -36,14 +36,14 @@ class Stopped(enum.Enum):
 
 
 class StartResult(NamedTuple):
-    """Whether flowd was started, and as which process."""
+    """How the start ended, and the pid of the daemon."""
 
     how: Started
     pid: int
 
 
 def start(paths: Paths) -> StartResult:
-    """Start the daemon, by the manager it was handed to or else detached, and wait until it answers."""
+    """Start the daemon, by its service manager or else detached, and wait until it answers."""
     holder = running_holder(paths.lock)
     if holder is not None:
         return StartResult(Started.ALREADY, holder.pid)
@@ -58,14 +58,12 @@ def start(paths: Paths) -> StartResult:
         check=False,
     )
     if run.returncode != 0:
-        raise FlowdError(
-            "flowd could not start", hint="the lines above say why; `flowd doctor` checks the rest"
-        )
+        raise FlowdError("flowd could not start", hint="see the lines above, then run `flowd doctor`")
     return StartResult(Started.NOW, wait_until_answering(paths))
 
 
 def stop(paths: Paths) -> Stopped:
-    """Ask the daemon to end, and end it by force when it does not within the deadline."""
+    """Stop the daemon; kill it if it has not stopped by the deadline."""
     holder = running_holder(paths.lock)
     if holder is None:
         return Stopped.NOT_RUNNING
@@ -80,12 +78,12 @@ def stop(paths: Paths) -> Stopped:
     if _wait_until_gone(paths.lock, KILL_DEADLINE_S):
         return Stopped.KILLED
     raise FlowdError(
-        f"flowd (pid {holder.pid}) cannot be stopped", hint=f"look at it with: ps -p {holder.pid}"
+        f"flowd (pid {holder.pid}) cannot be stopped", hint=f"inspect it with `ps -p {holder.pid}`"
     )
 
 
 def restart(paths: Paths) -> int:
-    """Replace the daemon, by its manager if it has one; return the pid of the new one."""
+    """Restart the daemon, by its service manager if it has one; return the new pid."""
     holder = running_holder(paths.lock)
     manager = manager_owning(holder) if holder else None
     stop(paths)
@@ -96,15 +94,15 @@ def restart(paths: Paths) -> int:
 
 
 def wait_until_answering(paths: Paths) -> int:
-    """Return the pid of the daemon once its socket answers; raise when it does not in time."""
+    """Return the pid of the daemon once its socket answers; raise FlowdError if it does not in time."""
     deadline = time.monotonic() + START_DEADLINE_S
     while time.monotonic() < deadline:
         try:
             return int(ask(control_socket(paths), "ping", deadline_s=1.0)["pid"])
         except NotRunningError:
-            time.sleep(LOOK_S)
+            time.sleep(POLL_S)
     raise FlowdError(
-        f"flowd was started but does not answer within {START_DEADLINE_S:g} s", hint="see `flowd logs`"
+        f"flowd was started but did not answer within {START_DEADLINE_S:g} s", hint="run `flowd logs`"
     )
 
 
@@ -113,7 +111,7 @@ def _wait_until_gone(lock: Path, deadline_s: float) -> bool:
     while running_holder(lock) is not None:
         if time.monotonic() >= deadline:
             return False
-        time.sleep(LOOK_S)
+        time.sleep(POLL_S)
     return True
 
 

@@ -1,4 +1,4 @@
-"""``flowd start``."""
+"""``flowd start``: start the daemon in the background."""
 
 import argparse
 import time
@@ -6,23 +6,22 @@ from typing import Any
 
 from flowd.actions.daemon_client import ask, control_socket
 from flowd.cli.flowd.service import Started, start
+from flowd.cli.verb import add_verb
 from flowd.config.paths import Paths, resolve_paths
 from flowd.system.errors import NotRunningError
 from flowd.system.progress import ProgressBar
 
-LOOK_S = 0.1
+POLL_S = 0.1
 
 
 def add_parser(subparsers: Any) -> None:
-    """Describe the verb."""
-    parser = subparsers.add_parser(
-        "start", help="start in the background", description="Start flowd and wait until it answers."
-    )
-    parser.set_defaults(run=run)
+    """Add ``flowd start``."""
+    about = "Start flowd and wait until it answers."
+    add_verb(subparsers, "start", "start in the background", about, run)
 
 
 def run(_: argparse.Namespace) -> int:
-    """Start flowd, or say that it runs already."""
+    """Start flowd unless it is running, and print its pid."""
     paths = resolve_paths()
     result = start(paths)
     word = "started" if result.how is Started.NOW else "is already running"
@@ -32,7 +31,7 @@ def run(_: argparse.Namespace) -> int:
 
 
 def watch_catch_up(paths: Paths) -> None:
-    """Show on a terminal how far the reading of older transcripts is; Ctrl-C leaves it to itself."""
+    """Show a progress bar while older transcripts are read; Ctrl-C only ends the bar."""
     progress, most = ProgressBar(), 0
     try:
         while progress.shown:
@@ -41,7 +40,7 @@ def watch_catch_up(paths: Paths) -> None:
                 break
             most = max(most, status["waiting_files"])
             progress.step("catching up", most - status["waiting_files"], most)
-            time.sleep(LOOK_S)
+            time.sleep(POLL_S)
     except (KeyboardInterrupt, NotRunningError):
         return
     finally:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from flowd.actions.brief import answer_session_start
+from flowd.actions.context import Context
 from flowd.config.live import LiveSettings
 from flowd.config.logs import log
 from flowd.daemon.hooks.event import HookEvent
@@ -23,7 +24,7 @@ class HookHandler:
 
     def __init__(self, gate: StoreGate, settings: LiveSettings, submit: Callable[[HookEvent], None]) -> None:
         self._gate = gate
-        self._settings = settings
+        self._context = Context(None, settings, gate.database)
         self._submit = submit
         self._starts: queue.SimpleQueue[tuple[HookInput, Answer] | None] = queue.SimpleQueue()
 
@@ -53,7 +54,7 @@ class HookHandler:
         """Return what the SessionStart hook prints; nothing if it cannot be composed."""
         self._read_first(hook)
         try:
-            return answer_session_start(self._gate.database, hook, self._settings.current)
+            return answer_session_start(self._context, hook)
         except FlowdError as error:
             log.warning("injection_failed", session=hook.session_id, error=str(error))
             return ""

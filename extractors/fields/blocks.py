@@ -11,7 +11,7 @@ from flowd.extractors.transcript.records import Record, RecordBlock
 from flowd.handoff.block.find import blocks_in_markdown, may_hold_block
 from flowd.model.block import FoundBlock, HandoffBlock, digest
 from flowd.model.facts import BlockFound, Fact
-from flowd.redaction.data import redact_data
+from flowd.redaction.data import Redact, redact_data
 from flowd.redaction.redactor import redact
 
 NAME = "blocks"
@@ -145,7 +145,7 @@ def _documents(raw: bytes) -> Iterator[tuple[str, str]]:
             yield text, written.file_path
 
 
-def redacted(found: FoundBlock) -> FoundBlock:
+def redacted(found: FoundBlock, redact: Redact = redact) -> FoundBlock:
     """Return *found* with secrets masked."""
     plain = msgspec.json.decode(_encode(found))  # with lists where to_builtins leaves tuples
     clean = msgspec.convert(redact_data(plain, redact), FoundBlock)

@@ -2,8 +2,10 @@
 
 import msgspec
 
+from flowd.extractors.transcript.masking import mask_records
 from flowd.extractors.transcript.records import decode_lines
 from flowd.extractors.transcript.session import SessionMemory
+from flowd.redaction.data import Redact
 
 CHUNK_BYTES = 1 << 20
 
@@ -17,14 +19,14 @@ class TranscriptReading(msgspec.Struct):
     bad_lines: int = 0
 
 
-def read(data: bytes) -> TranscriptReading:
-    """Return the memory after feeding all lines of *data*."""
+def read(data: bytes, mask: Redact | None = None) -> TranscriptReading:
+    """Return the memory after feeding all lines of *data*; *mask* hides a person's own secret patterns."""
     reading = TranscriptReading(SessionMemory())
     first_line, start = 1, 0
     while start < len(data):
         chunk = _chunk(data, start)
         start += len(chunk)
-        first_line += _feed(reading, chunk if chunk.endswith(b"\n") else chunk + b"\n", first_line)
+        first_line += _feed(reading, chunk if chunk.endswith(b"\n") else chunk + b"\n", first_line, mask)
     return reading
 
 
@@ -44,8 +46,9 @@ def _chunk(data: bytes, start: int) -> bytes:
     return data[start:] if end < 0 else data[start : end + 1]
 
 
-def _feed(reading: TranscriptReading, lines: bytes, first_line: int) -> int:
+def _feed(reading: TranscriptReading, lines: bytes, first_line: int, mask: Redact | None) -> int:
     decoded = decode_lines(lines, first_line)
+    mask_records(decoded, mask)
     for record in decoded.records:
         reading.session_id = reading.session_id or record.session_id or ""
     reading.memory.feed_all(decoded.records, decoded.line_numbers)

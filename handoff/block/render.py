@@ -27,8 +27,3 @@ def block_yaml(block: HandoffBlock) -> str:
         for name, value in ordered.items()
     ]
     return "\n".join(parts)
-
-
-def block_markdown(block: HandoffBlock) -> str:
-    """Return *block* as the section of a task file."""
-    return f"{HEADING}\n\n```yaml\n{block_yaml(block)}```\n"

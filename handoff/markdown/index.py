@@ -15,6 +15,7 @@ from flowd.handoff.markdown.directory import (
 )
 from flowd.handoff.markdown.document import Document
 from flowd.handoff.markdown.parse import decoded, read_bytes, read_document
+from flowd.redaction.data import Redact
 from flowd.redaction.redactor import redact
 from flowd.system.text import one_line
 from flowd.system.times import local_minute
@@ -37,15 +38,15 @@ def index_path(directory: str) -> str:
     return os.path.join(os.path.dirname(directory), FOLDER, os.path.basename(directory) + SUFFIX)
 
 
-def write_index(directory: str, shelf: list[ParsedHandoff]) -> str:
+def write_index(directory: str, shelf: list[ParsedHandoff], redact: Redact = redact) -> str:
     """Bring the index of *directory* up to date, made anew when missing; return its path."""
-    path, text = index_path(directory), index_text(os.path.basename(directory), shelf)
+    path, text = index_path(directory), index_text(os.path.basename(directory), shelf, redact)
     if not Path(path).is_file() or decoded(read_bytes(path)) != text:
         replace_file(path, text)
     return path
 
 
-def index_text(title: str, shelf: list[ParsedHandoff]) -> str:
+def index_text(title: str, shelf: list[ParsedHandoff], redact: Redact = redact) -> str:
     """Return the index as a table, newest first."""
     rows = "".join(_row(shelved) for shelved in shelf)
     return redact(f"# Handoffs: {one_line(title)}\n\n{_HEAD}{rows}")
@@ -81,10 +82,11 @@ def parsed_handoffs(handoffs: str, places: tuple[str, ...], is_foreign: IsForeig
     return [shelved for shelved in found if not is_foreign(shelved.file.path, shelved.document)]
 
 
-def refresh_index(directory: str) -> str:
+def refresh_index(directory: str, redact: Redact = redact) -> str:
     """Bring the index of all handoffs in *directory* up to date; return its path."""
     files = handoff_files(directory)[:MAX_READ]
-    return write_index(directory, [shelved for filed in files if (shelved := parse_file(filed)) is not None])
+    shelf = [shelved for filed in files if (shelved := parse_file(filed)) is not None]
+    return write_index(directory, shelf, redact)
 
 
 def parse_file(filed: HandoffFile) -> ParsedHandoff | None:

@@ -175,11 +175,6 @@ def read_document(text: str) -> Document:
     return _document(text, title, metadata_of(head) | metadata, sections_of(lines), lines)
 
 
-def read_document_file(path: str | os.PathLike[str]) -> Document:
-    """Return what the file at *path* says, as far as its first megabyte goes."""
-    return read_document(decoded(read_bytes(path)))
-
-
 def read_bytes(path: str | os.PathLike[str]) -> bytes:
     """Return the beginning of the file at *path*, at most a megabyte."""
     descriptor = os.open(path, READ_FLAGS)

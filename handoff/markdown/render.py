@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from flowd.handoff.markdown.document import NO_PURPOSE, NOTHING, PURPOSE_CHARACTERS, without_signal
 from flowd.handoff.markdown.parse import source_line
+from flowd.redaction.data import Redact
 from flowd.redaction.redactor import redact
 from flowd.system.text import cut
 from flowd.system.text import one_line as one_line
@@ -30,7 +31,7 @@ class HandoffDraft(NamedTuple):
     reflection: tuple[str, ...] = ()
 
 
-def render_draft(draft: HandoffDraft) -> str:
+def render_draft(draft: HandoffDraft, redact: Redact = redact) -> str:
     """Return the document, its secrets hidden and the escalation signal nowhere in it."""
     day = datetime.fromtimestamp(draft.at).astimezone().strftime("%Y-%m-%d")
     lines = [

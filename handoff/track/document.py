@@ -9,6 +9,7 @@ from string import Template
 from typing import Any, NamedTuple
 
 from flowd.handoff.track.files import add_track_file, make_track_folder, read_track_file
+from flowd.redaction.data import Redact
 from flowd.redaction.redactor import redact
 from flowd.system.markdown import split_front_matter, split_lines
 from flowd.system.text import printable_line
@@ -80,7 +81,7 @@ class ReadHandoff(NamedTuple):
         return next((line for line in lines if line), "")
 
 
-def render(handoff: TrackHandoff) -> str:
+def render(handoff: TrackHandoff, redact: Redact = redact) -> str:
     """Return the document, its secrets hidden."""
     bead = f"bead_id: {_scalar(handoff.bead)}\n" if handoff.bead else ""
     text = _template().substitute(

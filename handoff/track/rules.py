@@ -8,7 +8,7 @@ from flowd.handoff.errors import HandoffError
 from flowd.handoff.track.files import read_track_file
 from flowd.system.yaml_text import YamlTextError, load_yaml
 
-# The strongest first: where one event is several of these, only the first is told.
+# The triggers of the conductor, by priority. No event of flowd has more than one of them.
 PRIORITIES = ("pre-finish", "epic-end", "epic-start", "design-end", "idle", "manual")
 ALWAYS = frozenset({"design-end", "pre-finish", "manual"})
 MAX_PATTERNS = 20
@@ -32,11 +32,6 @@ class TrackRules(NamedTuple):
         if trigger in ALWAYS:
             return True
         return trigger in PRIORITIES and trigger not in self.disabled and (trigger != "idle" or self.idle)
-
-
-def strongest(triggers: list[str]) -> str:
-    """Return the one trigger that stands for all of *triggers*, which one event has set off."""
-    return min(triggers, key=PRIORITIES.index)
 
 
 def read_rules(project: str) -> TrackRules:

@@ -14,6 +14,7 @@ REQUIRED = ("goal", "status", "now")
 SCHEMA = ("goal", "status", "now", "hypothesis", "outcome", "files", "branch", "timestamp", "session_id")
 DEFAULT_GOAL = "Working on project"
 DEFAULT_STATUS = "in_progress"
+DEFAULT_NOW_IN_SESSION = "Session in progress"
 
 Handoff = dict[str, object]
 
@@ -50,6 +51,13 @@ def in_file_order(data: Mapping[str, object], present: Mapping[str, object] | No
     """Return *data* with the keys of *present* in their order, then those of the schema, then the others."""
     names = dict.fromkeys((*(present or ()), *SCHEMA, *data))
     return {name: data[name] for name in names if name in data}
+
+
+def default_fields(root: str | os.PathLike[str], *, in_session: bool) -> dict[str, str]:
+    """Return the required fields of a handoff for which nothing is known but its project."""
+    goal = f"Working on {os.path.basename(root)}"
+    now = DEFAULT_NOW_IN_SESSION if in_session else DEFAULT_GOAL
+    return {"goal": goal, "status": DEFAULT_STATUS, "now": now}
 
 
 def is_absent(value: object) -> bool:

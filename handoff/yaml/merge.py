@@ -29,7 +29,6 @@ from flowd.handoff.yaml.storage import (
 )
 from flowd.redaction.data import Redact, redact_data
 from flowd.system.times import is_moment
-from flowd.workspace.project import FOLDER
 
 Merge = Callable[[Handoff | None], Handoff | None]
 
@@ -50,11 +49,6 @@ class Merged(NamedTuple):
     def signature(self) -> Signature | None:
         """What the file looks like from outside now."""
         return self.stored.signature
-
-
-def file_signature(root: str | os.PathLike[str]) -> Signature | None:
-    """Return the signature of the handoff of the project at *root*: one ``stat``, nothing more."""
-    return signature_of(os.path.join(root, FOLDER, HANDOFF))
 
 
 def merge_into_file(

@@ -11,7 +11,7 @@ from flowd.handoff.track.tracks import Track
 from flowd.handoff.track.workers import Workers
 from flowd.model.facts import Checkpointed
 from flowd.model.session import SessionState
-from flowd.redaction.data import redact_data
+from flowd.redaction.data import Redact, redact_data
 from flowd.redaction.redactor import Redactor, redact
 from flowd.sinks.track.progress import TrackProgress
 from flowd.workspace.git import commits_between, head_commit, read_branch
@@ -42,7 +42,7 @@ def with_steps_left(state: SessionState, track: Track, at: float) -> SessionStat
     return msgspec.structs.replace(state, next=tuple(own))
 
 
-def without_secrets(state: SessionState, patterns: tuple[str, ...]) -> RedactedState:
+def without_secrets(state: SessionState, patterns: tuple[str, ...], redact: Redact = redact) -> RedactedState:
     """Return *state* with every secret masked, including those of the project's own *patterns*."""
     extra = Redactor(patterns) if patterns else None
 

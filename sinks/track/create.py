@@ -15,6 +15,8 @@ from flowd.handoff.track.rules import PRIORITIES, TrackRules, read_rules
 from flowd.handoff.track.tracks import CONDUCTOR, HANDOFFS, Track, choose_track
 from flowd.handoff.track.workers import Workers, read_workers
 from flowd.model.facts import Checkpointed
+from flowd.redaction.data import Redact
+from flowd.redaction.redactor import redact
 from flowd.sinks.agent_mail.sink import checkpoint_mail
 from flowd.sinks.beads.bd import is_issue_id
 from flowd.sinks.beads.content import checkpoint_note
@@ -69,6 +71,7 @@ class Creation:
         *,
         decide: Decide = lambda _: True,
         author: str = "agent",
+        redact: Redact = redact,
     ) -> None:
         self._project = project
         self._checkpoint = checkpoint
@@ -77,6 +80,7 @@ class Creation:
         self._delivery = delivery
         self._decide = decide
         self._author = author
+        self._redact = redact
         self._rules = TrackRules()
         self._track = Track(project, "general")
         self._workers = Workers()
@@ -143,7 +147,7 @@ class Creation:
 
     def _scan(self) -> DeliveryResult:
         state = with_steps_left(self._checkpoint.state, self._track, self._at)
-        scanned = without_secrets(state, self._rules.patterns)
+        scanned = without_secrets(state, self._rules.patterns, self._redact)
         self._checkpoint = msgspec.structs.replace(self._checkpoint, state=scanned.state)
         self._handoff = handoff_of(
             self._checkpoint,
@@ -183,7 +187,7 @@ class Creation:
         if recorded is not None and isinstance(recorded.file, str):
             self._file = recorded.file
             return DeliveryResult(SKIPPED, "written before")
-        text = render(self._handoff)
+        text = render(self._handoff, self._redact)
         self._file = write_document(self._project, self._track.handoffs, self._handoff, text)
         return DeliveryResult(DONE, self._file)
 

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import msgspec
 
 from flowd.model.block import stable_id
+from flowd.redaction.data import Redact
 from flowd.redaction.redactor import redact
 from flowd.store.database import Database
 from flowd.store.knowledge.graph import IMPORT_WEIGHT, Edge, Mention, Node, NodeType, Provenance, task_key
@@ -171,9 +172,9 @@ def _mermaid_text(text: str) -> str:
 _NOT_IN_TAGS = re.compile(r"[^a-z0-9]+")
 
 
-def import_graph(database: Database, data: bytes, project: str, file: str) -> int:
+def import_graph(database: Database, data: bytes, project: str, file: str, redact: Redact = redact) -> int:
     """Merge the knowledge_graph.json in *data* into *project*'s graph; return its number of nodes."""
-    document = _document(data)
+    document = _redacted(_document(data), redact)
     names = {node.id: _id_of(node) for node in document.nodes}
     source = f"import:{project}:{file}"
     with database.transaction() as connection:
@@ -197,12 +198,26 @@ def _document(data: bytes) -> GraphDocument:
     return document
 
 
+def _redacted(document: GraphDocument, redact: Redact) -> GraphDocument:
+    nodes = [
+        msgspec.structs.replace(
+            node,
+            summary=redact(node.summary),
+            text=redact(node.text) if isinstance(node.text, str) else node.text,
+            detail=redact(node.detail) if isinstance(node.detail, str) else node.detail,
+            file=redact(node.file or ""),
+        )
+        for node in document.nodes
+    ]
+    return msgspec.structs.replace(document, nodes=nodes)
+
+
 def _id_of(node: GraphNode) -> str:
     return task_key(node.id) if node.type == "task" else stable_id(node.type, _text(node))
 
 
 def _text(node: GraphNode) -> str:
-    return redact(node.text if isinstance(node.text, str) else node.summary)
+    return node.text if isinstance(node.text, str) else node.summary
 
 
 def _mention(node: GraphNode, name: str, source: str, project: str, file: str) -> Mention:
@@ -211,12 +226,12 @@ def _mention(node: GraphNode, name: str, source: str, project: str, file: str) -
         node=name,
         type=node.type,
         summary=_text(node),
-        detail=redact(node.detail) if isinstance(node.detail, str) else "",
+        detail=node.detail if isinstance(node.detail, str) else "",
         severity=_severity(node),
         tags=tuple(
             tag for tag in (_NOT_IN_TAGS.sub("-", tag.casefold()).strip("-") for tag in node.tags) if tag
         ),
-        location=redact(node.file or ""),
+        location=node.file or "",
         given_id="" if node.id == name else node.id,
         weight=IMPORT_WEIGHT,
         provenance=Provenance(project=project, file=file, at=_seconds(node.created)),

@@ -5,10 +5,21 @@ import time
 from pathlib import Path
 
 import msgspec
+import pytest
 
-from flowd.actions.brief import BriefingRequest, Injection, compose, hook_output, record_injection
+from flowd.actions.brief import (
+    BriefingRequest,
+    Injection,
+    answer_session_start,
+    compose,
+    hook_output,
+    record_injection,
+)
+from flowd.actions.context import Context
+from flowd.cli.flow import main
 from flowd.handoff.yaml.api import save_handoff, update_handoff
 from flowd.model.facts import state_fact
+from flowd.model.hook_input import HookInput
 from flowd.model.session import SessionState
 from flowd.store.database import Database
 from flowd.store.handoff_yaml_state import HandoffYamlState, HandoffYamlStates, folder_identity
@@ -156,3 +167,47 @@ def test_what_earlier_tasks_handed_on_is_told_within_the_budget(database: Databa
     assert text.endswith("</flow-guardian-context>")
     assert len(text.encode()) <= 2048
     assert "Totals round down" not in told(database, project, budget_bytes=500)
+
+
+def test_flow_inject_prints_what_the_hook_injects(
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The budget, the idle limit and killed sessions come from the same settings."""
+    config, claude = tmp_path / "config.yaml", tmp_path / "claude"
+    (claude / "sessions").mkdir(parents=True)
+    client = {"pid": 2**22 - 1, "sessionId": "killed", "startedAt": 0, "procStart": "1"}
+    (claude / "sessions" / "1.json").write_text(json.dumps(client))
+    config.write_text(
+        f"inject: {{budget_bytes: 900}}\nidle: {{after_minutes: 2}}\nclaude: {{config_dir: {claude}}}\n"
+    )
+    monkeypatch.setenv("FLOWD_CONFIG", str(config))
+    monkeypatch.chdir(project)
+    with Context() as context:
+        remember(context.database, project, "idle", age_s=300, goal="Idle work", now="x")
+        remember(context.database, project, "killed", age_s=60, goal="Killed work", next=("Step",) * 90)
+        asked = BriefingRequest(cwd=str(project), source="startup")
+        unconfigured = compose(context.database, asked)
+        answer = json.loads(answer_session_start(context, HookInput(session_id="new", cwd=str(project))))
+    injected = answer["hookSpecificOutput"]["additionalContext"]
+    assert main(["inject"]) == 0
+    printed = capsys.readouterr().out
+    assert printed == injected + "\n"
+    assert len(printed.encode()) <= 900
+    assert "left unfinished when its client was killed" in printed
+    assert "idle on" not in printed
+    assert printed != unconfigured.text + "\n"
+
+
+def test_a_secret_in_a_persons_handoff_is_neither_injected_nor_stored(
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = tmp_path / "config.yaml"
+    config.write_text("redaction: {patterns: ['ACME-[0-9]{6}']}\n")
+    monkeypatch.setenv("FLOWD_CONFIG", str(config))
+    save_handoff({"goal": "Use ACME-123456", "status": "in_progress", "now": "x"}, project)
+    with Context() as context:
+        HandoffYamlStates(context.database).claim_folder(str(project))
+        answer = answer_session_start(context, HookInput(session_id="new", cwd=str(project)))
+        (fact,) = context.journal.facts_of_session("new", "injected")
+    assert "Use [redacted:custom]" in answer
+    assert "ACME" not in answer + str(fact.body)

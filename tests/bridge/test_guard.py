@@ -56,10 +56,10 @@ def test_a_right_request_passes(served: Any, threads: Threads) -> None:
 
 
 STRANGERS: list[tuple[dict[str, str | None], int, str]] = [
-    ({"Authorization": None}, 401, "bearer token is needed"),
-    ({"Authorization": f"Bearer {PRIVATE}"}, 401, "bearer token is needed"),
-    ({"Authorization": "Bearer "}, 401, "bearer token is needed"),
-    ({"Authorization": "Basic dXNlcjpwYXNz"}, 401, "bearer token is needed"),
+    ({"Authorization": None}, 401, "bearer token is required"),
+    ({"Authorization": f"Bearer {PRIVATE}"}, 401, "bearer token is required"),
+    ({"Authorization": "Bearer "}, 401, "bearer token is required"),
+    ({"Authorization": "Basic dXNlcjpwYXNz"}, 401, "bearer token is required"),
     ({"Host": "evil.example"}, 421, "Host is not a name of this server"),
     ({"Host": f"127.0.0.1.{PRIVATE}.example"}, 421, "Host is not a name of this server"),
     ({"Host": "127.0.0.1@evil.example"}, 421, "Host is not a name of this server"),

@@ -177,5 +177,5 @@ def test_serve_leaves_with_the_daemon_that_started_it(home: dict[str, str]) -> N
 def test_a_second_serve_on_the_port_says_so_and_leaves_the_first_alone(served: Any, flowd: Any) -> None:
     second = flowd("serve", "--port", str(served.port))
     assert second.returncode == 1
-    assert f"port {served.port} on 127.0.0.1 is taken" in second.stderr
+    assert f"port {served.port} on 127.0.0.1 is in use" in second.stderr
     assert served.process.poll() is None

@@ -37,7 +37,7 @@ def test_a_token_that_others_can_read_is_refused(tmp_path: Path) -> None:
 
 def test_a_link_or_a_stub_is_no_token(tmp_path: Path) -> None:
     token_file(tmp_path).symlink_to("/etc/hostname")
-    with pytest.raises(FlowdError, match="cannot be read"):
+    with pytest.raises(FlowdError, match="cannot read the token"):
         load_token(tmp_path)
     token_file(tmp_path).unlink()
     token_file(tmp_path).touch(0o600)

@@ -172,7 +172,7 @@ def test_the_log_tells_event_outcome_and_duration_and_nothing_else(scene: Scene)
     with listening(scene.socket, saying(b"")):
         scene.run("Stop", last_assistant_message="private words")
     (line,) = scene.log()
-    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ Stop told \d+\.\d ms", line)
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ Stop delivered \d+\.\d ms", line)
     assert (scene.state / "log" / "hooks.log").stat().st_mode & 0o777 == 0o600
 
 
@@ -348,7 +348,7 @@ def test_the_plugin_stands_back_where_the_settings_have_the_hook(
         settings.write_text(json.dumps({"hooks": {"Stop": [{"hooks": [{"command": command}]}]}}))
         scene.run("Stop", "plugin")
         assert len(lines) == 1
-    assert [line.split()[2] for line in scene.log()] == ["told", "left-to-settings"]
+    assert [line.split()[2] for line in scene.log()] == ["delivered", "left-to-settings"]
 
 
 def test_without_a_word_about_it_the_event_is_taken_from_the_input(scene: Scene) -> None:
@@ -359,11 +359,11 @@ def test_without_a_word_about_it_the_event_is_taken_from_the_input(scene: Scene)
             scene.command(), input=said.encode(), env=scene.environment, capture_output=True, check=True
         )
     assert ran.stdout == b""
-    assert scene.log()[-1].split()[1:3] == ["PreCompact", "told"]
+    assert scene.log()[-1].split()[1:3] == ["PreCompact", "delivered"]
 
 
 @pytest.mark.parametrize(
-    ("entrypoint", "said", "told"),
+    ("entrypoint", "said", "delivered"),
     [
         ("sdk-cli", b'{"hook_event_name": "Stop"}', "sdk-cli"),
         ("sdk-cli", b' {\n "entrypoint": "cli"}', "cli"),

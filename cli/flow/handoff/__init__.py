@@ -1,22 +1,18 @@
-"""``flow handoff``: write what the next session needs, take up what the last one left."""
+"""``flow handoff``: write handoff documents for the next session, resume from the last one."""
 
 import argparse
-import time
 from typing import Any
 
-from flowd.actions.context import current_session
-from flowd.actions.project_handoffs import ProjectHandoffs, open_project
-from flowd.cli.flow.handoff import ack as handoff_ack
-from flowd.cli.flow.handoff import begin as handoff_begin
-from flowd.cli.flow.handoff import create as handoff_create
-from flowd.cli.flow.handoff import log as handoff_log
-from flowd.cli.flow.handoff import migrate as handoff_migrate
-from flowd.cli.flow.handoff import resume as handoff_resume
-from flowd.model.facts import StateChanged
+from flowd.actions.context import Context
+from flowd.actions.handoff.create import CreateRequest
+from flowd.actions.handoff.project import open_project
+from flowd.actions.handoff.resume import resume_handoff, should_resume
+from flowd.actions.handoff.track import find_track
+from flowd.cli.flow.handoff import ack, begin, create, log, migrate, resume
+from flowd.cli.verb import add_verb
 
 EXAMPLES = """\
-examples:
-  flow handoff             resume when a session begins and a recent handoff is there, else create
+  flow handoff             at the start of a session resume from a recent handoff, else create one
   flow handoff create --purpose "Login: tokens done"
   flow handoff resume
   flow handoff log
@@ -24,48 +20,27 @@ examples:
 
 
 def add_parser(subparsers: Any) -> None:
-    """Describe the verb and those below it."""
-    parser = subparsers.add_parser(
+    """Add ``flow handoff`` and its verbs."""
+    parser = add_verb(
+        subparsers,
         "handoff",
-        help="hand over to the next session, or take up from the last",
-        description="Write a handoff, or resume from the last one; without a word flowd chooses.",
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        "hand over to the next session, or resume from the last",
+        "Create a handoff, or resume from the last one; without a verb flowd chooses.",
+        run,
+        examples=EXAMPLES,
+        json="print the result as JSON",
     )
-    parser.add_argument("--json", action="store_true", help="as JSON")
-    parser.set_defaults(run=run)
-    verbs = parser.add_subparsers(metavar="WORD")
-    for module in (handoff_create, handoff_resume, handoff_begin, handoff_log, handoff_migrate, handoff_ack):
+    verbs = parser.add_subparsers(metavar="VERB")
+    for module in (create, resume, begin, log, migrate, ack):
         module.add_parser(verbs)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Resume at the first message of a session when a recent handoff is there; else create."""
-    here = open_project()
-    if wants_resume(here):
-        return handoff_resume.resume(here, here.shelf[0], None, as_json=arguments.json)
-    return handoff_create.create(here, handoff_create.CreateOptions(), as_json=arguments.json)
-
-
-def wants_resume(here: ProjectHandoffs) -> bool:
-    """Say whether this is the first message of a session, with another's handoff of this week at hand."""
-    session = current_session()
-    if not here.shelf or (session and not _is_first_message(here, session)):
-        return False
-    newest = here.shelf[0]
-    is_recent = time.time() - newest.file.modified_at < handoff_resume.STALE_S
-    return is_recent and (not session or newest.document.session_id != session)
-
-
-def _is_first_message(here: ProjectHandoffs, session: str) -> bool:
-    """Say whether the session has asked for nothing yet, and neither left nor taken up a handoff."""
-    journal = here.journal
-    fact = journal.fact(f"state:{session}")
-    state = fact.body.state if fact and isinstance(fact.body, StateChanged) else None
-    # Until something is asked, the goal is only the title that the client gives.
-    has_asked = state is not None and state.goal not in ("", state.title)
-    return not (
-        has_asked
-        or journal.facts_of_session(session, "handoff")
-        or journal.facts_of_session(session, "handoff-resumed")
-    )
+    """Resume at the start of a session if there is a recent handoff, else create one."""
+    with Context() as context:
+        handoffs = open_project(context)
+        if handoffs.newest and should_resume(handoffs):
+            resumed = resume_handoff(handoffs, handoffs.newest, find_track(handoffs))
+            resume.print_resumed(resumed, as_json=arguments.json)
+            return 0
+        return create.create_and_print(handoffs, CreateRequest(), as_json=arguments.json)

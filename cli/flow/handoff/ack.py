@@ -1,54 +1,38 @@
-"""``flow handoff ack``: a person has seen what handoffs ask one for."""
+"""``flow handoff ack``: record that a person has seen the escalations of handoffs."""
 
 import argparse
-import os
 from typing import Any
 
-from flowd.actions.daemon_client import poke_daemon
-from flowd.actions.project_handoffs import ProjectHandoffs, open_project
+from flowd.actions.context import Context
+from flowd.actions.handoff.escalation import acknowledge
+from flowd.actions.handoff.project import open_project
 from flowd.cli.output import print_json, visible
-from flowd.store.documents import Escalation, acknowledging_facts, open_escalations
-from flowd.system.errors import FlowdError
+from flowd.cli.verb import add_verb
 
 
 def add_parser(subparsers: Any) -> None:
-    """Describe the verb."""
-    parser = subparsers.add_parser(
+    """Add ``flow handoff ack``."""
+    parser = add_verb(
+        subparsers,
         "ack",
-        help="say that you have seen an escalation",
-        description="Acknowledge what this project's handoffs ask a person for; the files stay as they are.",
+        "acknowledge escalations",
+        "Record that you have seen the escalations in this project's handoffs; the files stay as they are.",
+        run,
+        json="print the acknowledged escalations as JSON",
     )
     parser.add_argument(
         "which", nargs="?", metavar="FILE", help="only those of this file (default: all here)"
     )
     parser.add_argument("--all", action="store_true", help="of every project")
-    parser.add_argument("--json", action="store_true", help="as JSON")
-    parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Acknowledge, and say what."""
-    here = open_project()
-    seen = _meant(here, arguments.which, every_project=arguments.all)
-    if seen:
-        here.journal.append(*acknowledging_facts(here.journal, seen))
-        poke_daemon()
+    """Acknowledge the escalations, and print them."""
+    with Context() as context:
+        seen = acknowledge(open_project(context), arguments.which, every_project=arguments.all)
     if arguments.json:
         print_json({"acknowledged": [found._asdict() for found in seen]})
     else:
         lines = [f"acknowledged: {found.reason} ({found.path})" for found in seen]
-        print("\n".join(map(visible, lines)) or "nothing here asks for a person")
+        print("\n".join(map(visible, lines)) or "no open escalations")
     return 0
-
-
-def _meant(here: ProjectHandoffs, which: str | None, *, every_project: bool) -> list[Escalation]:
-    waiting = open_escalations(here.journal) if every_project else here.escalations
-    if which is None:
-        return waiting
-    name = os.path.basename(which)
-    found = [escalation for escalation in waiting if os.path.basename(escalation.path).startswith(name)]
-    if not found:
-        raise FlowdError(
-            f"no handoff named {which!r} asks for a person", hint="`flow handoff log` shows which do"
-        )
-    return found

@@ -1,4 +1,4 @@
-"""Checks of the running daemon: who runs, whether it answers, of which version, with which settings."""
+"""Checks of the running daemon: lock, socket, version, health and settings."""
 
 import os
 import stat
@@ -8,18 +8,18 @@ from flowd.cli.flowd.doctor.finding import CheckResult, DoctorContext
 
 
 def check_lock(case: DoctorContext) -> CheckResult:
-    """Say who runs; the kernel's lock knows, not a pid file."""
+    """Find out whether a daemon runs, by the kernel's lock."""
     if case.holder is None:
         return CheckResult("lock", "trouble", "flowd is not running", "flowd start")
-    return CheckResult("lock", "ok", f"flowd runs (pid {case.holder.pid})")
+    return CheckResult("lock", "ok", f"flowd is running (pid {case.holder.pid})")
 
 
 def check_socket(case: DoctorContext) -> CheckResult:
-    """Say whether the control socket answers, and this user only."""
+    """Check that the control socket answers and is private."""
     if case.holder is None:
-        return CheckResult("socket", "info", "nobody listens while flowd is not running")
+        return CheckResult("socket", "info", "no socket while flowd is not running")
     if case.status is None:
-        return CheckResult("socket", "trouble", case.silence, "flowd restart")
+        return CheckResult("socket", "trouble", case.status_error, "flowd restart")
     status = case.socket.stat()
     mode = stat.S_IMODE(status.st_mode)
     if mode & 0o077:
@@ -34,10 +34,10 @@ def check_socket(case: DoctorContext) -> CheckResult:
 
 
 def check_versions(case: DoctorContext) -> CheckResult:
-    """Say whether this command and the daemon are of one version."""
-    if case.status is None:
+    """Compare the version of this command with that of the daemon."""
+    if case.holder is None:
         return CheckResult("versions", "info", f"this command is {__version__}; no daemon to compare with")
-    daemon = case.status["version"]
+    daemon = case.status.version if case.status else case.holder.version
     if daemon != __version__:
         return CheckResult(
             "versions", "warning", f"this command is {__version__}, the daemon {daemon}", "flowd restart"
@@ -46,22 +46,22 @@ def check_versions(case: DoctorContext) -> CheckResult:
 
 
 def check_health(case: DoctorContext) -> CheckResult:
-    """Say what the daemon itself complains about."""
+    """Report what the daemon itself finds wrong."""
     if case.status is None:
-        return CheckResult("health", "info", "nothing is known while flowd does not answer")
-    if case.status["healthy"]:
-        return CheckResult("health", "ok", "the daemon has no complaint")
-    return CheckResult("health", "warning", "; ".join(case.status["reasons"]), "flowd status; flowd logs")
+        return CheckResult("health", "info", "unknown while flowd does not answer")
+    if case.status.healthy:
+        return CheckResult("health", "ok", "the daemon is healthy")
+    return CheckResult("health", "warning", "; ".join(case.status.reasons), "flowd status; flowd logs")
 
 
 def check_config(case: DoctorContext) -> CheckResult:
-    """Say whether config.yaml can be taken, and whether the daemon has taken it."""
+    """Check that config.yaml is valid and that the daemon has loaded it."""
     file = case.paths.config_file
     if case.settings_error is not None:
         return CheckResult("config", "trouble", str(case.settings_error), case.settings_error.hint)
-    if case.status is not None and case.status["settings_error"]:
+    if case.status is not None and case.status.settings_error:
         return CheckResult(
-            "config", "warning", f"{file} is valid now, the daemon has not read it", "flowd restart"
+            "config", "warning", f"{file} is valid now, but the daemon has not loaded it", "flowd restart"
         )
     return CheckResult(
         "config", "ok", f"{file} is valid" if file.exists() else f"defaults ({file} does not exist)"

@@ -1,4 +1,4 @@
-"""Checks of flowd's own files: private to this user, with room to grow."""
+"""Checks of flowd's files: permissions and disk space."""
 
 import os
 import shutil
@@ -9,13 +9,13 @@ from pathlib import Path
 from flowd.cli.flowd.doctor.finding import CheckResult, DoctorContext
 from flowd.cli.output import size
 
-LITTLE_SPACE = 1_000_000_000
-NO_SPACE = 100_000_000
+WARNING_BYTES = 1_000_000_000
+TROUBLE_BYTES = 100_000_000
 
 
 def check_permissions(case: DoctorContext) -> CheckResult:
-    """Say whether every directory and file of flowd's own is private."""
-    wrong = [line for path in _own_places(case) if (line := _complaint(path))]
+    """Check that flowd's directories and files are private to this user."""
+    wrong = [line for path in _own_paths(case) if (line := _problem(path))]
     if not wrong:
         return CheckResult("permissions", "ok", "directories 0700, files 0600")
     seen = "; ".join(seen for seen, _ in wrong)
@@ -23,17 +23,17 @@ def check_permissions(case: DoctorContext) -> CheckResult:
 
 
 def check_disk(case: DoctorContext) -> CheckResult:
-    """Say how much room the disk of core.db has left."""
+    """Check the free disk space for core.db."""
     free = shutil.disk_usage(_nearest_existing(case.database.parent)).free
     seen = f"{size(free)} free for core.db"
-    if free < NO_SPACE:
+    if free < TROUBLE_BYTES:
         return CheckResult("disk", "trouble", seen, "free some disk space")
-    if free < LITTLE_SPACE:
+    if free < WARNING_BYTES:
         return CheckResult("disk", "warning", seen, "free some disk space")
     return CheckResult("disk", "ok", seen)
 
 
-def _own_places(case: DoctorContext) -> Iterator[Path]:
+def _own_paths(case: DoctorContext) -> Iterator[Path]:
     paths = case.paths
     yield from dict.fromkeys(
         path for path in (paths.data_dir, paths.state_dir, paths.log_dir, case.socket.parent) if path.is_dir()
@@ -43,7 +43,7 @@ def _own_places(case: DoctorContext) -> Iterator[Path]:
     yield from (file for file in files if file.is_file())
 
 
-def _complaint(path: Path) -> tuple[str, str] | None:
+def _problem(path: Path) -> tuple[str, str] | None:
     status = path.stat()
     mode, wanted = stat.S_IMODE(status.st_mode), 0o700 if path.is_dir() else 0o600
     if status.st_uid != os.getuid():

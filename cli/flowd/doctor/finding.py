@@ -1,21 +1,22 @@
-"""What a check of ``flowd doctor`` finds, and what the checks have to go by."""
+"""The input and the result of the checks of ``flowd doctor``."""
 
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import msgspec
 
 from flowd.actions.daemon_client import Holder, ask, control_socket, running_holder
 from flowd.config.live import LiveSettings
 from flowd.config.paths import Paths, claude_config_dir
+from flowd.daemon.control.status import Status
 from flowd.system.errors import FlowdError, SettingsError
 
 Level = Literal["ok", "info", "warning", "trouble"]
-ASK_DEADLINE_S = 3.0
+STATUS_DEADLINE_S = 3.0
 
 
 class CheckResult(msgspec.Struct, frozen=True):
-    """One line: which check, how it went, what was seen, and the way out."""
+    """The result of one check: its level, what it saw, and how to fix it."""
 
     check: str
     level: Level
@@ -24,7 +25,7 @@ class CheckResult(msgspec.Struct, frozen=True):
 
 
 class DoctorContext(NamedTuple):
-    """Everything the checks look at, gathered once; nothing in it was changed to get it."""
+    """The input of all checks, gathered once without changing anything."""
 
     paths: Paths
     settings_error: SettingsError | None
@@ -32,14 +33,14 @@ class DoctorContext(NamedTuple):
     database: Path
     holder: Holder | None
     socket: Path
-    status: dict[str, Any] | None
-    silence: str
+    status: Status | None
+    status_error: str
 
 
 def gather_context(paths: Paths) -> DoctorContext:
-    """Gather what there is to see, with whatever works."""
+    """Gather the input of the checks; what cannot be read is None."""
     settings, settings_error = _settings(paths)
-    status, silence = _status(paths)
+    status, status_error = _status(paths)
     current = settings.current if settings else None
     claude = current.claude.config_dir if current else None
     database = current.store.path if current else None
@@ -51,7 +52,7 @@ def gather_context(paths: Paths) -> DoctorContext:
         holder=running_holder(paths.lock),
         socket=control_socket(paths),
         status=status,
-        silence=silence,
+        status_error=status_error,
     )
 
 
@@ -62,8 +63,11 @@ def _settings(paths: Paths) -> tuple[LiveSettings | None, SettingsError | None]:
         return None, error
 
 
-def _status(paths: Paths) -> tuple[dict[str, Any] | None, str]:
+def _status(paths: Paths) -> tuple[Status | None, str]:
     try:
-        return ask(control_socket(paths), "status", deadline_s=ASK_DEADLINE_S), ""
+        answer = ask(control_socket(paths), "status", deadline_s=STATUS_DEADLINE_S)
+        return msgspec.convert(answer, Status), ""
     except FlowdError as error:
         return None, str(error)
+    except msgspec.ValidationError as error:
+        return None, f"the daemon of another version answers: {error}"

@@ -8,7 +8,7 @@ from flowd.cli.flowd.manager.manager import manager_for
 
 
 def check_service(case: DoctorContext, platform: str = sys.platform) -> CheckResult:
-    """Say whether flowd starts at login, with this interpreter and this environment."""
+    """Check that flowd starts at login, with this interpreter and this environment."""
     manager = manager_for(platform)
     file = manager.unit_file
     if not file.exists():
@@ -18,10 +18,10 @@ def check_service(case: DoctorContext, platform: str = sys.platform) -> CheckRes
         return CheckResult("service", "warning", seen, "flowd install")
     if not manager.reachable():
         return CheckResult(
-            "service", "info", f"{file} is there; {manager.name} is not reachable in this session"
+            "service", "info", f"{file} exists; {manager.name} is not reachable in this session"
         )
     if not manager.enabled():
-        return CheckResult("service", "warning", f"{file} is there but not enabled", "flowd install")
+        return CheckResult("service", "warning", f"{file} exists but is not enabled", "flowd install")
     if case.holder and case.holder.pid != manager.owned_pid():
         return CheckResult("service", "warning", f"flowd runs outside {manager.name}", "flowd install")
     if file.read_text(encoding="utf-8", errors="replace") != manager.unit_text(this_program(case.paths)):

@@ -1,4 +1,4 @@
-"""Check of core.db, which reads it and leaves not a byte changed."""
+"""Check of core.db, without changing a byte of it."""
 
 import sqlite3
 from contextlib import closing
@@ -14,12 +14,12 @@ WAL_MARK_AT = 18
 
 
 def check_database(case: DoctorContext) -> CheckResult:
-    """Say whether core.db opens, is whole, and has the shape this version works with."""
+    """Check that core.db opens, is not corrupt, and has the schema of this version."""
     file = case.database
     if not file.exists():
-        return CheckResult("database", "info", f"{file} does not exist yet; flowd makes it when it starts")
+        return CheckResult("database", "info", f"{file} does not exist yet; flowd creates it at its start")
     try:
-        with closing(_open_unchanging(file)) as connection:
+        with closing(_open_read_only(file)) as connection:
             damage = connection.execute("pragma quick_check(1)").fetchone()[0]
             applied = applied_migrations(connection)
         mark = _wal_mark(file)
@@ -29,28 +29,28 @@ def check_database(case: DoctorContext) -> CheckResult:
         return CheckResult("database", "trouble", f"{file}: {error.strerror}", f"chmod 600 {file}")
     if damage != "ok":
         return CheckResult("database", "trouble", f"{file} is corrupt: {damage}", _restore(file))
-    return _shape(file, applied, in_wal=mark == WAL_MARK)
+    return _check_schema(file, applied, in_wal=mark == WAL_MARK)
 
 
-def _shape(file: Path, applied: list[str], *, in_wal: bool) -> CheckResult:
+def _check_schema(file: Path, applied: list[str], *, in_wal: bool) -> CheckResult:
     newer = [name for name in applied if name not in MIGRATION_NAMES]
     if newer:
         return CheckResult(
-            "database", "trouble", f"{file} was made by a newer flowd ({newer[-1]})", "upgrade flowd"
+            "database", "trouble", f"{file} was written by a newer flowd ({newer[-1]})", "upgrade flowd"
         )
     if len(applied) < len(MIGRATION_NAMES):
-        seen = f"{file} has an older shape; the next start migrates it, after a backup"
+        seen = f"{file} has an older schema; the next start migrates it, after a backup"
         return CheckResult("database", "warning", seen, "flowd restart")
     if not in_wal:
         return CheckResult("database", "warning", f"{file} is not in WAL mode", "flowd restart")
     return CheckResult(
-        "database", "ok", f"{file} is whole, current, in WAL mode, {size(file.stat().st_size)}"
+        "database", "ok", f"{file} is intact, current, in WAL mode, {size(file.stat().st_size)}"
     )
 
 
-def _open_unchanging(file: Path) -> sqlite3.Connection:
-    # Even a read-only connection makes -wal and -shm files where there are none. Without a -wal file
-    # nobody has the database open, and "immutable" reads it without them.
+def _open_read_only(file: Path) -> sqlite3.Connection:
+    # Even a read-only connection creates missing -wal and -shm files. Without a -wal file nobody has the
+    # database open, so that "immutable" is safe, which does not create them.
     in_use = file.with_name(file.name + "-wal").exists()
     return sqlite3.connect(f"{file.absolute().as_uri()}?{'mode=ro' if in_use else 'immutable=1'}", uri=True)
 

@@ -1,4 +1,4 @@
-"""Checks of what flowd needs from the machine: watches, git, bd, Claude Code."""
+"""Checks of the machine: inotify watches, git, bd, Claude Code."""
 
 import os
 import shutil
@@ -19,15 +19,15 @@ MORE_INSTANCES = (
 
 
 def check_watches(case: DoctorContext) -> CheckResult:
-    """Say whether the system gives the watches that flowd needs beside everybody else's."""
+    """Check that the system has enough inotify watches left for flowd."""
     if sys.platform != "linux":
         return CheckResult("watches", "ok", "this system has no limit on watches")
     most_watches, most_instances = _limit("max_user_watches"), _limit("max_user_instances")
     instances, watches = _in_use()
     needed = 0 if case.status else _directories(case.claude_dir / "projects")
     seen = f"{watches} of {most_watches} inotify watches and {instances} of {most_instances} instances in use"
-    if case.status and case.status["watches"]["polled"]:
-        polled = case.status["watches"]["polled"]
+    if case.status and case.status.watches.polled:
+        polled = case.status.watches.polled
         return CheckResult("watches", "warning", f"{seen}; {polled} directories are polled", MORE_WATCHES)
     if watches + needed > most_watches:
         return CheckResult("watches", "warning", f"{seen}; flowd needs {needed}", MORE_WATCHES)
@@ -37,21 +37,21 @@ def check_watches(case: DoctorContext) -> CheckResult:
 
 
 def check_claude(case: DoctorContext) -> CheckResult:
-    """Say whether Claude Code's directory is there."""
+    """Check that Claude Code's directory exists."""
     projects = case.claude_dir / "projects"
     if projects.is_dir():
-        return CheckResult("claude", "ok", f"{projects} is there")
-    seen = f"{projects} does not exist; flowd waits for it"
+        return CheckResult("claude", "ok", f"{projects} exists")
+    seen = f"{projects} does not exist yet; flowd waits for it"
     return CheckResult("claude", "info", seen, "start Claude Code once, or set claude.config_dir")
 
 
 def check_git(_: DoctorContext) -> CheckResult:
-    """Say whether git is found, which branches and drift are read with."""
+    """Check for git, which flowd uses for branches and drift."""
     return _program("git", ("git", "--version"), "warning", "install git")
 
 
 def check_bd(_: DoctorContext) -> CheckResult:
-    """Say whether Beads is found, which checkpoints can be noted in."""
+    """Check for Beads, which flowd can write notes to."""
     return _program("bd", ("bd", "version"), "info", "only needed for Beads notes")
 
 
@@ -70,7 +70,7 @@ def _limit(name: str) -> int:
 
 
 def _in_use() -> tuple[int, int]:
-    """Return how many inotify instances and watches this user's processes hold."""
+    """Return the number of inotify instances and watches of this user's processes."""
     instances = watches = 0
     for entry in PROCESSES.glob("[0-9]*/fd"):
         for descriptor in _inotify_descriptors(entry):
@@ -84,7 +84,7 @@ def _inotify_descriptors(folder: Path) -> list[str]:
         if folder.stat().st_uid != os.getuid():
             return []
         return [name for name in os.listdir(folder) if _target(folder / name) == "anon_inode:inotify"]
-    except OSError:  # the process ended, or is not ours to look into
+    except OSError:  # the process has ended, or belongs to another user
         return []
 
 

@@ -1,4 +1,4 @@
-"""The part of ``flowd install`` that introduces the MCP server to Claude Code and Claude Desktop."""
+"""The step of ``flowd install`` that registers the MCP server with Claude Code and Claude Desktop."""
 
 import argparse
 import json
@@ -21,13 +21,13 @@ DEADLINE_S = 60
 
 
 def has_claude() -> bool:
-    """Say whether Claude Code's command is on the PATH."""
+    """Return True if Claude Code's command is on the PATH."""
     return shutil.which("claude") is not None
 
 
 def run_claude(*words: str) -> None:
-    """Run ``claude`` with *words* in a process group of its own, or raise with what it said."""
-    # Run from inside a session, its variables (one of them a secret) are not this command's business.
+    """Run ``claude`` with *words*; raise FlowdError with its output if it fails."""
+    # Inside a session, the environment has a secret of that session: do not pass it on.
     result = run_program(
         ["claude", *words], cwd=str(Path.cwd()), env=scrubbed_environment(), timeout_s=DEADLINE_S
     )
@@ -40,15 +40,15 @@ _REMEDY = "mend it first; flowd changed nothing"
 
 
 def read_config(path: Path) -> dict[str, Any]:
-    """Return what *path* holds, nothing if there is no such file; refuse what is not a JSON object."""
+    """Return the configuration in *path*, empty without the file; raise FlowdError if it is not one."""
     try:
         value = json.loads(path.read_text(encoding="utf-8") or "{}")
     except FileNotFoundError:
         return {}
     except (OSError, ValueError) as error:
-        raise FlowdError(f"{path} cannot be read as JSON: {error}", hint=_REMEDY) from error
+        raise FlowdError(f"cannot read {path} as JSON: {error}", hint=_REMEDY) from error
     if not isinstance(value, dict) or not isinstance(value.get("mcpServers", {}), dict):
-        raise FlowdError(f"{path} is not a client's configuration", hint=_REMEDY)
+        raise FlowdError(f"{path} is not the configuration of an MCP client", hint=_REMEDY)
     return value
 
 
@@ -58,7 +58,7 @@ def entry_in(path: Path, name: str) -> object:
 
 
 def set_entry(path: Path, name: str, entry: dict[str, Any] | None) -> None:
-    """Put *entry* under *name* in *path*, or take it out; everything else stays, and a copy is kept."""
+    """Set the entry *name* in *path*, or remove it; keep everything else, and a backup."""
     config = read_config(path)
     servers = config.setdefault("mcpServers", {})
     if entry is None:
@@ -68,7 +68,7 @@ def set_entry(path: Path, name: str, entry: dict[str, Any] | None) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     if path.exists():
         shutil.copy2(path, path.with_name(f"{path.name}.before-flowd"))
-    # Through a link, the file it leads to is replaced, not the link.
+    # Of a link, replace its target.
     text = json.dumps(config, indent=2, ensure_ascii=False) + "\n"
     atomic_write(os.path.realpath(path), text, keep_mode=True)
 
@@ -78,15 +78,15 @@ ARGUMENTS = ["-P", "-m", "flowd", "mcp"]
 
 
 def server_entry() -> dict[str, Any]:
-    """Return the client's configuration of the flowd that is running now."""
+    """Return the entry for the flowd that is running now."""
     entry: dict[str, Any] = {"command": sys.executable, "args": ARGUMENTS}
-    # A client has an environment of its own; flowd must find the same core.db there.
+    # The environment of a client may differ; flowd must find the same core.db.
     environment = {name: os.environ[name] for name in CARRIED if os.environ.get(name)}
     return {**entry, "env": environment} if environment else entry
 
 
 def is_ours(entry: object) -> bool:
-    """Say whether a client's *entry* starts flowd, this one or an earlier one."""
+    """Return True if *entry* starts this flowd or an earlier one."""
     return isinstance(entry, dict) and entry.get("args") == ARGUMENTS
 
 
@@ -99,13 +99,13 @@ def desktop_file() -> Path:
 
 
 def code_file() -> Path:
-    """Return the file in which Claude Code keeps the servers of user scope. flowd only reads it."""
+    """Return the file with Claude Code's servers of user scope, which flowd only reads."""
     moved = os.environ.get("CLAUDE_CONFIG_DIR")
     return (Path(moved) if moved else Path.home()) / ".claude.json"
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options that ask for this step."""
+    """Add the options that select this step."""
     parser.add_argument(
         "--mcp",
         action="store_true",
@@ -117,7 +117,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def install(_: Paths, arguments: argparse.Namespace) -> None:
-    """Register the server where it is asked for; say every file and command."""
+    """Register the server with the selected clients; print every file and command."""
     if not (arguments.mcp or arguments.mcp_desktop):
         return
     need_mcp()
@@ -126,7 +126,7 @@ def install(_: Paths, arguments: argparse.Namespace) -> None:
 
 
 def uninstall(_: Paths, arguments: argparse.Namespace) -> None:
-    """Take the server out again where flowd put it; leave everything else."""
+    """Remove the entries that flowd wrote, and nothing else."""
     if is_ours(entry_in(desktop_file(), NAME)):
         print(f"{'would remove' if arguments.dry_run else 'removed'}  {NAME} from {desktop_file()}")
         if not arguments.dry_run:
@@ -138,9 +138,9 @@ def uninstall(_: Paths, arguments: argparse.Namespace) -> None:
 def _install_desktop(*, write: bool, dry_run: bool) -> None:
     block = json.dumps({"mcpServers": {NAME: server_entry()}}, indent=2, ensure_ascii=False)
     if not write:
-        print(f"for Claude Desktop, put this into {desktop_file()} (or add --mcp-desktop):\n{block}")
+        print(f"for Claude Desktop, add this to {desktop_file()} (or run again with --mcp-desktop):\n{block}")
     elif entry_in(desktop_file(), NAME) == server_entry():
-        print(f"Claude Desktop knows flowd already ({desktop_file()})")
+        print(f"flowd is already registered with Claude Desktop ({desktop_file()})")
     else:
         print(f"{'would write' if dry_run else 'wrote'}  {desktop_file()}\n{block}")
         if not dry_run:
@@ -151,7 +151,7 @@ def _install_code(*, dry_run: bool) -> None:
     entry = {"type": "stdio", **server_entry()}
     present = entry_in(code_file(), NAME)
     if _same(present, entry):
-        print("Claude Code knows flowd already (user scope)")
+        print("flowd is already registered with Claude Code (user scope)")
         return
     if present is not None:
         _ask_claude("mcp", "remove", "--scope", "user", NAME, dry_run=dry_run)
@@ -159,7 +159,7 @@ def _install_code(*, dry_run: bool) -> None:
 
 
 def _same(present: object, entry: dict[str, object]) -> bool:
-    # The client may note an empty environment that flowd left out.
+    # The client may have added an empty environment.
     return isinstance(present, dict) and {"env": {}, **present} == {"env": {}, **entry}
 
 
@@ -168,7 +168,9 @@ def _ask_claude(*words: str, dry_run: bool) -> None:
     if dry_run:
         print(f"would run  claude {shown}")
     elif not has_claude():
-        raise FlowdError("Claude Code's command is not on the PATH", hint=f"where it is: claude {shown}")
+        raise FlowdError(
+            "the command `claude` is not on the PATH", hint=f"add it to the PATH, then run: claude {shown}"
+        )
     else:
         run_claude(*words)
         print(f"ran  claude {shown}")

@@ -1,4 +1,4 @@
-"""What a service manager is told to run: this interpreter, this package, this environment."""
+"""The command line for a service manager: this interpreter, this package, this environment."""
 
 import os
 import sys
@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from flowd.config.paths import Paths
 
-# These move flowd's files: the daemon and the commands must agree on them wherever they are started.
+# These override flowd's paths: the daemon and the commands must have the same ones.
 CARRIED = (
     "CLAUDE_CONFIG_DIR",
     "FLOWD_CONFIG",
@@ -20,12 +20,12 @@ CARRIED = (
     "XDG_DATA_HOME",
     "XDG_STATE_HOME",
 )
-# Where `uvx`, `pipx run` and the like keep interpreters that a later clean-up removes.
-PASSING_PLACES = ("/uv/archive-", "/uv/environments-", "/uv/builds-", "/pipx/.cache/", "/.cache/pipx/")
+# Where `uvx`, `pipx run` and the like keep interpreters until the next clean-up.
+TEMPORARY_PATHS = ("/uv/archive-", "/uv/environments-", "/uv/builds-", "/pipx/.cache/", "/.cache/pipx/")
 
 
 class Program(NamedTuple):
-    """One command line with its environment and the file for its last words."""
+    """A command line with its environment and the file for its standard error."""
 
     arguments: tuple[str, ...]
     environment: Mapping[str, str]
@@ -33,25 +33,25 @@ class Program(NamedTuple):
 
 
 def this_program(paths: Paths) -> Program:
-    """Return how to run the flowd that is running now, without a terminal."""
-    # -P: managers start in the home directory, where a folder named like a module would be imported.
+    """Return the command line of the flowd that is running now."""
+    # -P: managers start in the home directory, where a folder with the name of a module would be imported.
     arguments = (sys.executable, "-P", "-m", "flowd", "run")
     environment = {name: os.environ[name] for name in CARRIED if os.environ.get(name)}
-    # Managers have a short PATH of their own, on which git and bd are often not found.
+    # The PATH of managers is short and often lacks git and bd.
     environment["PATH"] = _absolute_only(os.environ.get("PATH", os.defpath))
     return Program(arguments, environment, paths.log_dir / "crash.txt")
 
 
 def is_passing(interpreter: str) -> bool:
-    """Say whether *interpreter* lies where things are cleaned away."""
-    temporary = {tempfile.gettempdir(), "/tmp", "/var/tmp"}  # noqa: S108 looked at, not used
+    """Return True if *interpreter* is in a directory that is cleaned up."""
+    temporary = {tempfile.gettempdir(), "/tmp", "/var/tmp"}  # noqa: S108 compared with, not used
     return interpreter.startswith(tuple(f"{place}/" for place in temporary)) or any(
-        place in interpreter for place in PASSING_PLACES
+        place in interpreter for place in TEMPORARY_PATHS
     )
 
 
 def is_told_in(unit: str, program: Program) -> bool:
-    """Say whether the text *unit* runs this interpreter with the same places as *program*."""
+    """Return True if the text *unit* runs this interpreter with the paths of *program*."""
     return program.arguments[0] in unit and all(
         (name in unit) == (name in program.environment) and program.environment.get(name, "") in unit
         for name in CARRIED

@@ -1,4 +1,4 @@
-"""The part of ``flowd install`` that hands flowd to the service manager, and takes it back."""
+"""The step of ``flowd install`` that registers flowd with the service manager."""
 
 import argparse
 import sys
@@ -15,41 +15,41 @@ from flowd.system.files import atomic_write
 
 
 def add_options(_: argparse.ArgumentParser) -> None:
-    """Take no options: the service is what ``flowd install`` is for."""
+    """Add none: the service is always installed."""
 
 
 def install(paths: Paths, arguments: argparse.Namespace, platform: str = sys.platform) -> None:
-    """Write the unit, enable and start it; say every file written and every command run."""
+    """Write the unit, enable and start it; print every file written and every command run."""
     dry_run = bool(arguments.dry_run)
-    LiveSettings(paths.config_file)  # a wrong setting is named here, not in a log that nobody reads
+    LiveSettings(paths.config_file)  # report an invalid setting here, not in a log
     manager = manager_for(platform)
     _warn_if_passing()
     changed = _write(manager, paths, dry_run=dry_run)
     if not manager.reachable():
         later = " && ".join(map(str, manager.commands_to_enable()))
-        print(f"{manager.name} is not reachable in this session; once it is: {later}")
+        print(f"{manager.name} is not reachable in this session; run later: {later}")
         return
     holder = running_holder(paths.lock)
     owned = manager.owned_pid()
     if holder and holder.pid == owned and manager.enabled() and not changed:
-        print(f"flowd already runs under {manager.name} (pid {holder.pid}); nothing to do")
+        print(f"flowd is already running under {manager.name} (pid {holder.pid}); nothing to do")
         return
     if holder and holder.pid != owned:
-        _stop_loose_daemon(paths, holder.pid, dry_run=dry_run)
+        _stop_detached_daemon(paths, holder.pid, dry_run=dry_run)
     _run_all(manager.commands_to_enable(), dry_run=dry_run)
     if not dry_run:
-        print(f"flowd runs (pid {wait_until_answering(paths)}), and will at every login")
+        print(f"flowd is running (pid {wait_until_answering(paths)}) and starts at every login")
 
 
 def uninstall(paths: Paths, arguments: argparse.Namespace, platform: str = sys.platform) -> None:
-    """Stop flowd, take it out of the login and remove the unit; the data stays."""
+    """Stop flowd, disable its start at login and remove the unit; the data stays."""
     dry_run = bool(arguments.dry_run)
     manager = manager_for(platform)
     if manager.unit_file.exists() and manager.reachable():
         _run_all(manager.commands_to_disable(), dry_run=dry_run)
     holder = running_holder(paths.lock)
     if holder:
-        _stop_loose_daemon(paths, holder.pid, dry_run=dry_run)
+        _stop_detached_daemon(paths, holder.pid, dry_run=dry_run)
     left = [file for file in (manager.unit_file, *manager.links) if file.exists() or file.is_symlink()]
     for file in left:
         print(f"{'would remove' if dry_run else 'removed'}  {file}")
@@ -64,14 +64,14 @@ def uninstall(paths: Paths, arguments: argparse.Namespace, platform: str = sys.p
 def _warn_if_passing() -> None:
     if is_passing(sys.executable):
         print(
-            f"flowd: warning: {sys.executable} looks temporary; the service ends when it is cleaned away\n"
-            "  install flowd to stay: pipx install flowd   (or: uv tool install flowd)",
+            f"flowd: warning: {sys.executable} is temporary; the service fails once it is deleted\n"
+            "  install flowd permanently: pipx install flowd   (or: uv tool install flowd)",
             file=sys.stderr,
         )
 
 
 def _write(manager: Manager, paths: Paths, *, dry_run: bool) -> bool:
-    """Bring the unit to what it should be; say whether it was anything else."""
+    """Write the unit; return True if it has changed."""
     program, file = this_program(paths), manager.unit_file
     text = manager.unit_text(program)
     if file.exists() and file.read_text(encoding="utf-8") == text:
@@ -91,14 +91,16 @@ def _replace(file: Path, text: str) -> None:
     try:
         atomic_write(file, text, mode=0o644)
     except OSError as error:
-        raise FlowdError(f"{file} cannot be written: {error.strerror}") from error
+        raise FlowdError(
+            f"cannot write {file}: {error.strerror}", hint="check the permissions of its directory"
+        ) from error
 
 
-def _stop_loose_daemon(paths: Paths, pid: int, *, dry_run: bool) -> None:
+def _stop_detached_daemon(paths: Paths, pid: int, *, dry_run: bool) -> None:
     if dry_run:
-        print(f"would stop  the flowd that runs on its own (pid {pid})")
+        print(f"would stop  the flowd that runs outside the service manager (pid {pid})")
     else:
-        print(f"{stop(paths).value}  the flowd that ran on its own (pid {pid})")
+        print(f"{stop(paths).value}  the flowd that ran outside the service manager (pid {pid})")
 
 
 def _run_all(commands: list[Command], *, dry_run: bool) -> None:

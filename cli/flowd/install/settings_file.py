@@ -1,4 +1,4 @@
-"""A settings file that belongs to someone else: read whole, backed up, replaced at once, never blindly."""
+"""Edit a settings file of another program: as text, with a backup, and only if nobody else changes it."""
 
 import json
 import os
@@ -17,7 +17,7 @@ BACKUPS_KEPT = 5
 
 
 class SettingsFile:
-    """One file, by the name people know; a link is followed to the file that a dotfiles manager keeps."""
+    """One settings file; of a link, such as dotfile managers create, the target is edited."""
 
     def __init__(self, file: Path, backups: Path) -> None:
         self.file = file
@@ -25,16 +25,16 @@ class SettingsFile:
         self._backups = backups
 
     def read(self) -> str:
-        """Return the text, empty when there is no such file."""
+        """Return the text, empty without the file."""
         try:
             return self._target.read_bytes().decode("utf-8")
         except FileNotFoundError:
             return ""
         except (OSError, UnicodeDecodeError) as error:
-            raise FlowdError(f"{self.file} cannot be read: {error}", hint="nothing was changed") from error
+            raise FlowdError(f"cannot read {self.file}: {error}", hint="nothing was changed") from error
 
     def replace(self, before: str, after: str) -> Path:
-        """Keep *before* as a backup and make the file hold *after*; empty means that there is no file.
+        """Save *before* as a backup and write *after*; an empty text stands for no file.
 
         Raises when the file no longer holds *before*: the client writes its settings too.
         """
@@ -42,11 +42,11 @@ class SettingsFile:
         try:
             self._write(before, after)
         except OSError as error:
-            raise FlowdError(f"{self.file} cannot be written: {error.strerror}") from error
+            raise FlowdError(f"cannot write {self.file}: {error.strerror}") from error
         return backup
 
     def backups(self) -> list[str]:
-        """Return the kept texts, the newest first."""
+        """Return the backups, the newest first."""
         files = sorted(self._backups.glob(f"{self.file.name}.*"), reverse=True)
         return [file.read_bytes().decode("utf-8", "replace") for file in files]
 
@@ -65,7 +65,9 @@ class SettingsFile:
 
     def _refuse_if_changed(self, before: str) -> None:
         if self.read() != before:
-            raise FlowdError(f"{self.file} has just been changed by another program", hint="run it again")
+            raise FlowdError(
+                f"{self.file} was changed by another program at the same time", hint="run the command again"
+            )
 
     def _back_up(self, text: str) -> Path:
         make_private_dir(self._backups)
@@ -83,7 +85,7 @@ DEFAULT_UNIT = "  "
 
 
 class JsonSpan(NamedTuple):
-    """One member of an object (``key`` set) or one element of an array, and where its text is."""
+    """One member of an object (with a ``key``) or one element of an array, and its place in the text."""
 
     key: str | None
     start: int
@@ -116,10 +118,10 @@ def _items(text: str, container: int) -> Iterator[JsonSpan]:
 
 
 def find(text: str, *keys: str) -> int | None:
-    """Return where the value under *keys* begins, counted from the whole document; None if there is none."""
+    """Return the offset of the value under *keys*, None if there is none."""
     place = _skip(text, 0)
     for key in keys:
-        # Of equal keys the last one counts, as for every reader.
+        # Of equal keys the last one counts, as in other JSON readers.
         found = [item for item in items(text, place) if item.key == key] if text[place] == "{" else []
         if not found:
             return None
@@ -128,7 +130,7 @@ def find(text: str, *keys: str) -> int | None:
 
 
 def appended(text: str, container: int, value: Any, key: str | None = None) -> str:
-    """Return *text* with *value* as the last item of *container*, in the style of the items around it."""
+    """Return *text* with *value* appended to *container*, formatted like the other items."""
     present = items(text, container)
     if present:
         last = present[-1]
@@ -164,12 +166,12 @@ def _written(text: str, beside: int, value: Any, key: str | None, *, spread: boo
 
 
 def _opening_of(text: str, container: int, present: list[JsonSpan]) -> int:
-    """Return where the white space before the last item begins."""
+    """Return the offset of the white space before the last item."""
     return container + 1 if len(present) == 1 else _skip(text, present[-2].end) + 1
 
 
 def _unit(text: str) -> str | None:
-    """Return what one step of indentation looks like; None for a document written in one line."""
+    """Return the indentation of one level, None for a document on one line."""
     found = re.search(r"\n([ \t]+)\S", text)
     if found:
         return found[1]

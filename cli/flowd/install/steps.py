@@ -1,4 +1,4 @@
-"""The steps of ``flowd install``, in order; each is a plain module that can be undone."""
+"""The steps of ``flowd install``, in order; each is a module with the functions of InstallStep."""
 
 import argparse
 from typing import Protocol
@@ -10,21 +10,21 @@ from flowd.config.paths import Paths
 
 
 class InstallStep(Protocol):
-    """Something that installing sets up outside flowd's own directories.
+    """Installs something outside flowd's own directories.
 
-    ``arguments.dry_run`` means: print what would be done, and do nothing.
+    With ``arguments.dry_run`` it prints what it would do, and does nothing.
     """
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
-        """Add the options that ask for this step, if it is not always taken."""
+        """Add the options that select this step."""
         ...
 
     def install(self, paths: Paths, arguments: argparse.Namespace) -> None:
-        """Set it up if it is asked for; print every file written."""
+        """Install it if it is selected; print every file written."""
         ...
 
     def uninstall(self, paths: Paths, arguments: argparse.Namespace) -> None:
-        """Remove it if it is there; print every file removed."""
+        """Remove it if it is installed; print every file removed."""
         ...
 
 
@@ -34,7 +34,7 @@ def steps() -> list[InstallStep]:
 
 
 def chosen(arguments: argparse.Namespace) -> list[InstallStep]:
-    """Return the steps to take: those alone that are asked for by name, else all."""
+    """Return the steps that are selected by an option, all of them without such options."""
     by_option: dict[str, InstallStep] = {
         "mcp": install_mcp,
         "mcp_desktop": install_mcp,

@@ -1,4 +1,4 @@
-"""The Mac's launchd: the agent's property list and the launchctl commands around it."""
+"""launchd on macOS: the property list of the agent, and the launchctl commands for it."""
 
 import os
 import plistlib
@@ -11,23 +11,23 @@ from flowd.cli.flowd.manager.manager import Command, run_quietly
 from flowd.system.processes import ProcessResult
 
 LABEL = "dev.flowd"
-# launchd holds a label for seconds after its bootout; a bootstrap meanwhile fails with "5: Input/output".
+# launchd keeps a label for seconds after its bootout; until then a bootstrap fails with "5: Input/output".
 SETTLING_S = 15.0
 
 
 class Launchd:
-    """A Manager that speaks to ``launchctl``."""
+    """The Manager that uses ``launchctl``."""
 
     name = "launchd"
 
     @property
     def unit_file(self) -> Path:
-        """Where launchd looks for the user's agents."""
+        """The file in which launchd finds the user's agent."""
         return Path.home() / "Library" / "LaunchAgents" / f"{LABEL}.plist"
 
     @property
     def links(self) -> list[Path]:
-        """None: launchd keeps what it loaded to itself."""
+        """None: launchd creates no links."""
         return []
 
     def unit_text(self, program: Program) -> str:
@@ -39,42 +39,42 @@ class Launchd:
         return plistlib.dumps(agent, sort_keys=False).decode()
 
     def needed_dirs(self, program: Program, /) -> list[Path]:
-        """Return where launchd opens the error file; it makes no directory for it."""
+        """Return the directory of the error file, which launchd does not create."""
         return [program.error_file.parent]
 
     def reachable(self) -> bool:
-        """Say whether this user has a graphical session, which agents live in."""
+        """Return True if this user has a graphical session, which agents need."""
         return run_quietly("launchctl", "print", _domain()).code == 0
 
     def enabled(self) -> bool:
-        """Say whether the agent is loaded."""
+        """Return True if the agent is loaded."""
         return self._printed().code == 0
 
     def owned_pid(self) -> int:
-        """Return the agent's process."""
+        """Return the pid of the agent."""
         found = re.search(r"^\s*pid = (\d+)$", self._printed().stdout, re.MULTILINE)
         return int(found[1]) if found else 0
 
     def commands_to_enable(self) -> list[Command]:
-        """Return what unloads an older agent, if there is one, and loads this one."""
+        """Return the commands that load the agent, after unloading an older one."""
         enable = Command(("launchctl", "enable", f"{_domain()}/{LABEL}"))
         return [*self.commands_to_disable(), enable, self._load()]
 
     def commands_to_start(self) -> list[Command]:
-        """Return what runs the loaded agent, or loads it, which runs it."""
+        """Return the commands that start the agent, loading it if necessary."""
         run = Command(("launchctl", "kickstart", f"{_domain()}/{LABEL}"))
         return [run if self.enabled() else self._load()]
 
     def commands_to_stop(self) -> list[Command]:
-        """Return what ends the agent until it is loaded again, at the next login at the latest."""
+        """Return the commands that stop the agent until the next start or login."""
         return self.commands_to_disable()
 
     def commands_to_disable(self) -> list[Command]:
-        """Return what ends the agent and unloads it, nothing when it is not loaded."""
+        """Return the commands that stop and unload the agent if it is loaded."""
         return [Command(("launchctl", "bootout", f"{_domain()}/{LABEL}"))] if self.enabled() else []
 
     def commands_to_forget(self) -> list[Command]:
-        """Return nothing: unloading was enough."""
+        """Return nothing: unloading is enough."""
         return []
 
     def _load(self) -> Command:

@@ -18,7 +18,7 @@ LOOK_S = 0.2
 
 
 class Command(NamedTuple):
-    """One call of the manager's program; a failing one is repeated for *patience_s* seconds."""
+    """One command of the service manager; it is repeated for *patience_s* seconds while it fails."""
 
     words: tuple[str, ...]
     patience_s: float = 0.0
@@ -28,18 +28,18 @@ class Command(NamedTuple):
 
 
 class Manager(Protocol):
-    """Starts flowd at login and again after a failure, from one unit file."""
+    """Starts flowd at login and restarts it after a failure, as one unit file describes."""
 
     name: str
 
     @property
     def unit_file(self) -> Path:
-        """Where the manager looks for the unit."""
+        """The unit file."""
         ...
 
     @property
     def links(self) -> list[Path]:
-        """The files beside the unit that enabling makes."""
+        """The links that enabling creates."""
         ...
 
     def unit_text(self, program: Program) -> str:
@@ -47,44 +47,44 @@ class Manager(Protocol):
         ...
 
     def needed_dirs(self, program: Program, /) -> list[Path]:
-        """Return the directories that must be there before the manager runs *program*."""
+        """Return the directories that must exist before the manager runs *program*."""
         ...
 
     def reachable(self) -> bool:
-        """Say whether the manager answers in this session."""
+        """Return True if the manager answers in this session."""
         ...
 
     def enabled(self) -> bool:
-        """Say whether the manager would start flowd at the next login."""
+        """Return True if the manager starts flowd at the next login."""
         ...
 
     def owned_pid(self) -> int:
-        """Return the process that the manager runs as flowd, 0 when there is none."""
+        """Return the pid of the flowd that the manager runs, 0 without one."""
         ...
 
     def commands_to_enable(self) -> list[Command]:
-        """Return what starts flowd as the unit says, now and at every login."""
+        """Return the commands that start flowd now and at every login."""
         ...
 
     def commands_to_start(self) -> list[Command]:
-        """Return what starts an enabled flowd."""
+        """Return the commands that start flowd, which is enabled."""
         ...
 
     def commands_to_stop(self) -> list[Command]:
-        """Return what stops flowd until the next start or login."""
+        """Return the commands that stop flowd until the next start or login."""
         ...
 
     def commands_to_disable(self) -> list[Command]:
-        """Return what stops flowd now and at every login."""
+        """Return the commands that stop flowd and disable its start at login."""
         ...
 
     def commands_to_forget(self) -> list[Command]:
-        """Return what makes the manager notice that the unit is gone."""
+        """Return the commands to run after the unit file was deleted."""
         ...
 
 
 def manager_for(platform: str) -> Manager:
-    """Return the service manager of *platform* (as ``sys.platform`` names it)."""
+    """Return the service manager of *platform*, a value of ``sys.platform``."""
     if platform == "darwin":
         from flowd.cli.flowd.manager.launchd import Launchd
 
@@ -95,13 +95,13 @@ def manager_for(platform: str) -> Manager:
 
 
 def manager_owning(holder: Holder, platform: str = sys.platform) -> Manager | None:
-    """Return the manager that runs the daemon *holder*, if one does."""
+    """Return the manager that runs the daemon *holder*, None if it runs without one."""
     manager = manager_for(platform)
     return manager if manager.unit_file.exists() and manager.owned_pid() == holder.pid else None
 
 
 def manager_serving(paths: Paths, platform: str = sys.platform) -> Manager | None:
-    """Return the manager that was handed this very flowd with these very places, if it is there."""
+    """Return the manager whose unit runs this interpreter with these paths, None without one."""
     manager = manager_for(platform)
     try:
         unit = manager.unit_file.read_text(encoding="utf-8")
@@ -111,13 +111,13 @@ def manager_serving(paths: Paths, platform: str = sys.platform) -> Manager | Non
 
 
 def run_all(commands: list[Command]) -> None:
-    """Run *commands* in order; raise at the first that fails."""
+    """Run *commands* in order; raise FlowdError at the first that fails."""
     for command in commands:
         run_or_raise(command)
 
 
 def run_quietly(*words: str) -> ProcessResult:
-    """Run a program to its end; one that is missing or hangs counts as failed."""
+    """Run a program and return its result; a missing or hanging one counts as failed."""
     try:
         return run_program(words, cwd="/", env=os.environ, timeout_s=COMMAND_DEADLINE_S)
     except (OSError, DeadlineExceededError) as error:
@@ -125,7 +125,7 @@ def run_quietly(*words: str) -> ProcessResult:
 
 
 def run_or_raise(command: Command) -> None:
-    """Run *command*; raise with what it said when it goes on failing."""
+    """Run *command*, repeating it as long as it allows; raise FlowdError with its output if it fails."""
     deadline = time.monotonic() + command.patience_s
     run = run_quietly(*command.words)
     while run.code != 0 and time.monotonic() < deadline:
@@ -133,4 +133,4 @@ def run_or_raise(command: Command) -> None:
         run = run_quietly(*command.words)
     if run.code != 0:
         said = one_line(run.stderr or run.stdout) or f"exit code {run.code}"
-        raise FlowdError(f"`{command}` failed: {said}", hint="`flowd doctor` checks the rest")
+        raise FlowdError(f"`{command}` failed: {said}", hint="run `flowd doctor`")

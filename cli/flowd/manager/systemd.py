@@ -1,4 +1,4 @@
-"""The user's systemd: the unit's text and the systemctl commands around it."""
+"""systemd for this user: the text of the unit, and the systemctl commands for it."""
 
 import os
 from importlib import resources
@@ -12,23 +12,23 @@ SYSTEMCTL = ("systemctl", "--user")
 
 
 class Systemd:
-    """A Manager that speaks to ``systemctl --user``."""
+    """The Manager that uses ``systemctl --user``."""
 
     name = "systemd"
 
     @property
     def unit_file(self) -> Path:
-        """Where the user's manager looks for units."""
+        """The file in which systemd finds the unit."""
         root = os.environ.get("XDG_CONFIG_HOME")
         return (Path(root) if root else Path.home() / ".config") / "systemd" / "user" / UNIT
 
     @property
     def links(self) -> list[Path]:
-        """What ``systemctl enable`` makes, and leaves when nobody can ask it to disable."""
+        """The link that ``systemctl enable`` creates; it remains if ``disable`` cannot be run."""
         return [self.unit_file.parent / "default.target.wants" / UNIT]
 
     def unit_text(self, program: Program) -> str:
-        """Return the template, filled in and quoted the way systemd reads it."""
+        """Return the template with the program filled in, quoted for systemd."""
         template = resources.files("flowd.systemd").joinpath(UNIT).read_text(encoding="utf-8")
         assignments = [
             f"Environment={_quoted(f'{name}={value}')}" for name, value in program.environment.items()
@@ -37,24 +37,24 @@ class Systemd:
         return template.replace("@PROGRAM@", command).replace("@ENVIRONMENT@", "\n".join(assignments))
 
     def needed_dirs(self, _: Program, /) -> list[Path]:
-        """Return none: what flowd prints goes to the journal."""
+        """Return none: the output goes to the journal."""
         return []
 
     def reachable(self) -> bool:
-        """Say whether a user manager answers."""
+        """Return True if the user manager answers."""
         return run_quietly(*SYSTEMCTL, "show", "--property=Version").code == 0
 
     def enabled(self) -> bool:
-        """Say whether the unit is wanted at login."""
+        """Return True if the unit is enabled."""
         return run_quietly(*SYSTEMCTL, "is-enabled", UNIT).stdout.strip() == "enabled"
 
     def owned_pid(self) -> int:
-        """Return the unit's main process."""
+        """Return the pid of the unit's main process."""
         shown = run_quietly(*SYSTEMCTL, "show", "--property=MainPID", "--value", UNIT).stdout.strip()
         return int(shown) if shown.isdigit() else 0
 
     def commands_to_enable(self) -> list[Command]:
-        """Return what makes systemd read the unit, want it at login and run it as it stands."""
+        """Return the commands that load, enable and restart the unit."""
         return [
             Command((*SYSTEMCTL, "daemon-reload")),
             Command((*SYSTEMCTL, "enable", UNIT)),
@@ -62,19 +62,19 @@ class Systemd:
         ]
 
     def commands_to_start(self) -> list[Command]:
-        """Return what starts the unit."""
+        """Return the command that starts the unit."""
         return [Command((*SYSTEMCTL, "start", UNIT))]
 
     def commands_to_stop(self) -> list[Command]:
-        """Return what stops the unit without starting it again."""
+        """Return the command that stops the unit."""
         return [Command((*SYSTEMCTL, "stop", UNIT))]
 
     def commands_to_disable(self) -> list[Command]:
-        """Return what stops the unit and takes it out of the login."""
+        """Return the command that stops and disables the unit."""
         return [Command((*SYSTEMCTL, "disable", "--now", UNIT))]
 
     def commands_to_forget(self) -> list[Command]:
-        """Return what makes systemd look at its directories again."""
+        """Return the command that reloads the units."""
         return [Command((*SYSTEMCTL, "daemon-reload"))]
 
 

@@ -12,6 +12,7 @@ from flowd.handoff.block.parse import check_body
 from flowd.handoff.block.render import HEADING, block_yaml
 from flowd.handoff.block.yaml_tree import Mapping, Scalar, Sequence, Tree, parse_tree
 from flowd.model.block import HandoffBlock, Outcome, Violation
+from flowd.redaction.data import Redact
 from flowd.redaction.redactor import redact
 from flowd.system.markdown import outline_of, split_front_matter, split_lines
 from flowd.system.yaml_text import YamlTextError
@@ -160,7 +161,7 @@ class Migrated(NamedTuple):
     document: str
 
 
-def migrate(text: str, outcome: Outcome | None = None) -> Migrated | None:
+def migrate(text: str, outcome: Outcome | None = None, redact: Redact = redact) -> Migrated | None:
     """Return what the notes in *text* become, free of secrets, None when they hold a block already.
 
     *outcome* is a person's word on how it ended; without it the notes' own counts, and then a guess.

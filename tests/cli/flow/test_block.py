@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from flowd.cli.flow import block
+from flowd.cli.flow import block, main
 from flowd.system.errors import FlowdError
 from tests.support.commands import run_verb
 from tests.support.repository import ROOT
@@ -84,7 +84,7 @@ def test_writing_keeps_the_mode_and_a_backup_of_each_former_file(tmp_path: Path)
     assert (tmp_path / "task-1.md.bak").read_text(encoding="utf-8") == "older"
     assert (tmp_path / "task-1.md.bak1").read_text(encoding="utf-8") == NOTES
     assert run_verb(block, "validate", place) == 0
-    with pytest.raises(FlowdError, match="holds a block already"):
+    with pytest.raises(FlowdError, match="already has a block"):
         run_verb(block, "migrate", "--write", place)
 
 
@@ -97,7 +97,7 @@ def test_what_would_break_a_rule_is_not_written(tmp_path: Path, capsys: pytest.C
 
 def test_notes_without_anything_for_a_block_are_refused_rather_than_called_completed(tmp_path: Path) -> None:
     place = file(tmp_path, "kind: recipe\ntitle: Soup\n", "recipe.yml")
-    with pytest.raises(FlowdError, match="says nothing that a block could hold"):
+    with pytest.raises(FlowdError, match="has nothing to put into a block"):
         run_verb(block, "migrate", "--write", place)
     assert list(tmp_path.iterdir()) == [place]
 
@@ -105,7 +105,7 @@ def test_notes_without_anything_for_a_block_are_refused_rather_than_called_compl
 def test_a_guessed_outcome_is_not_written_until_a_person_says_it(tmp_path: Path) -> None:
     place = file(tmp_path, NOTES.replace("Status: done\n", ""))
     assert run_verb(block, "migrate", place) == 0
-    with pytest.raises(FlowdError, match="does not say how the work ended"):
+    with pytest.raises(FlowdError, match="does not contain the outcome"):
         run_verb(block, "migrate", "--write", place)
     assert list(tmp_path.iterdir()) == [place]
     assert run_verb(block, "migrate", "--write", "--outcome", "completed", place) == 0
@@ -118,7 +118,7 @@ def test_a_yaml_document_gets_its_block_beside_it(tmp_path: Path) -> None:
     assert run_verb(block, "migrate", "--write", place) == 0
     assert place.read_text(encoding="utf-8") == text
     assert run_verb(block, "validate", tmp_path / "note.md") == 0
-    with pytest.raises(FlowdError, match=r"note\.md exists already"):
+    with pytest.raises(FlowdError, match=r"note\.md already exists"):
         run_verb(block, "migrate", "--write", place)
 
 
@@ -159,3 +159,16 @@ def test_the_shipped_hook_checks_the_task_files_that_flowd_watches(path: str, *,
     (hook,) = yaml.safe_load((root / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
     assert bool(re.search(hook["files"], path)) is is_checked
     assert hook["entry"].split() == ["flow", "block", "validate"]
+
+
+def test_validate_masks_the_patterns_of_the_settings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "config.yaml").write_text("redaction: {patterns: ['ACME-[0-9]{6}']}\n")
+    monkeypatch.setenv("FLOWD_CONFIG", str(tmp_path / "config.yaml"))
+    file = tmp_path / "task.md"
+    file.write_text("## Handoff\n\n```yaml\noutcome: ACME-123456\n```\n")
+    main(["block", "validate", str(file), "--json"])
+    printed = capsys.readouterr().out
+    assert "redacted:custom" in printed
+    assert "ACME" not in printed

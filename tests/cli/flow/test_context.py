@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from flowd.actions.context import open_store
+from flowd.actions.context import Context
 from flowd.cli.flow import context
 from flowd.handoff.block.find import blocks_in_markdown
 from flowd.store.knowledge.blocks import keep_block
@@ -20,7 +20,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A project whose tasks 1 and 2 left blocks."""
     (tmp_path / ".git").mkdir()
     monkeypatch.chdir(tmp_path)
-    with closing(open_store()) as database:
+    with closing(Context().database) as database:
         for number in (1, 2):
             text = f"# Task {number}: Part {number}\n## Handoff\noutcome: completed\n"
             (found,) = blocks_in_markdown(

@@ -72,7 +72,7 @@ def test_a_file_that_cannot_be_read_is_one_clear_line(
     """With a hint what to name instead."""
     assert main(["extract", str(tmp_path / "nothing.jsonl")]) == 1
     error = capsys.readouterr().err
-    assert "nothing.jsonl cannot be read: No such file or directory" in error
+    assert "nothing.jsonl: No such file or directory" in error
     assert "~/.claude/projects" in error
 
 
@@ -83,7 +83,7 @@ def test_a_file_that_is_no_transcript_is_one_clear_line(
     file = tmp_path / "readme.md"
     file.write_text("# Hello\n")
     assert main(["extract", str(file)]) == 1
-    assert "holds no record of a session" in capsys.readouterr().err
+    assert "has no records of a session" in capsys.readouterr().err
 
 
 def test_lines_are_counted_from_one(transcript: Path, capsys: pytest.CaptureFixture[str]) -> None:

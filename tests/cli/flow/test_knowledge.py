@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from flowd.actions.context import open_store
+from flowd.actions.context import Context
 from flowd.cli.flow import knowledge
 from flowd.handoff.block.find import blocks_in_markdown
 from flowd.store.knowledge.blocks import keep_block
@@ -47,7 +47,7 @@ def project(project: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def keep(root: str) -> None:
     (found,) = blocks_in_markdown(TEXT)
     place = Provenance(project=root, session_id="5e55", file="tasks/task-4.md", at=1_700_000_000.0)
-    with closing(open_store()) as database:
+    with closing(Context().database) as database:
         keep_block(database, found, place)
 
 
@@ -99,7 +99,7 @@ def test_a_pinned_node_is_marked_until_it_is_unpinned(
 def test_a_forgotten_node_is_not_found(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     printed(capsys, "forget", "pattern-001")
     assert printed(capsys, "search", "gate", "--type", "pattern") == "nothing found\n"
-    with pytest.raises(FlowdError, match="nothing is called pattern-001"):
+    with pytest.raises(FlowdError, match="no node with id pattern-001"):
         run_verb(knowledge, "forget", "pattern-001")
 
 
@@ -107,7 +107,7 @@ def test_what_two_projects_have_must_be_told_apart(
     project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     keep(str(tmp_path / "other"))
-    with pytest.raises(FlowdError, match="more than one"):
+    with pytest.raises(FlowdError, match="is ambiguous"):
         run_verb(knowledge, "forget", "pattern-001")
     printed(capsys, "forget", "pattern-001", "--project", ".")
     assert "gate" in printed(capsys, "show", "pattern-001")
@@ -116,7 +116,7 @@ def test_what_two_projects_have_must_be_told_apart(
 def test_the_graph_goes_out_and_in(project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "graph.json"
     file.write_text(printed(capsys, "export"), encoding="utf-8")
-    assert printed(capsys, "import", file) == "took in 4 nodes\n"
+    assert printed(capsys, "import", file) == "imported 4 nodes\n"
     (found,) = json.loads(printed(capsys, "search", "gate", "--type", "pattern", "--json"))
     assert found["mentions"] == 2
     assert printed(capsys, "export", "--format", "mermaid").startswith("graph LR\n")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from flowd.actions.context import open_store
+from flowd.actions.context import Context
 from flowd.cli.flow import main
 from flowd.handoff.yaml.api import load_handoff, save_handoff
 from flowd.model.facts import Checkpointed, state_fact
@@ -36,7 +36,7 @@ def say(capsys: pytest.CaptureFixture[str], *words: str) -> str:
 
 def remember(project: Path, session_id: str, **fields: object) -> None:
     known = {"project": str(project), "last_activity_at": time.time(), **fields}
-    Journal(open_store()).append(state_fact(SessionState(session_id=session_id, **known)))  # type: ignore[arg-type]
+    Journal(Context().database).append(state_fact(SessionState(session_id=session_id, **known)))  # type: ignore[arg-type]
 
 
 def test_save_writes_the_words_into_the_file_and_core_db(
@@ -50,7 +50,7 @@ def test_save_writes_the_words_into_the_file_and_core_db(
     wanted = {"goal": "Ship the parser", "now": "Halfway through", "status": "blocked", "branch": "main"}
     assert {field: handoff[field] for field in wanted} == wanted
     assert handoff["files"] == ["parser.py"]
-    (fact,) = Journal(open_store()).facts_of_project(str(project), "checkpoint", 9)
+    (fact,) = Journal(Context().database).facts_of_project(str(project), "checkpoint", 9)
     assert isinstance(fact.body, Checkpointed)
     assert fact.body.trigger == "manual"
     assert fact.body.state.goal == "Ship the parser"
@@ -74,7 +74,7 @@ def test_secrets_in_a_persons_words_are_masked(project: Path, capsys: pytest.Cap
     secret = "ghp_" + "a1B2" * 9
     say(capsys, "save", f"Try token {secret}")
     assert secret not in (project / ".flow-guardian" / "handoff.yaml").read_text()
-    assert all(secret not in str(fact.body) for fact in Journal(open_store()).facts_after(0, 99))
+    assert all(secret not in str(fact.body) for fact in Journal(Context().database).facts_after(0, 99))
 
 
 def test_save_works_from_a_directory_below_the_root(
@@ -92,19 +92,19 @@ def test_save_at_home_is_refused_in_one_line(
 ) -> None:
     monkeypatch.chdir(private_home)
     assert main(["save", "x"]) == 1
-    assert "is no project" in capsys.readouterr().err
+    assert "is not in a project" in capsys.readouterr().err
     assert not (private_home / ".flow-guardian").exists()
 
 
 def test_with_core_db_broken_the_words_still_reach_the_file(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    store = open_store()
+    store = Context().database
     store.close()
     store.path.write_bytes(b"this is no database, and long enough to be sure of it" * 40)
     assert main(["save", "Kept anyway"]) == 0
     printed = capsys.readouterr()
-    assert "kept in handoff.yaml only" in printed.err
+    assert "saved in handoff.yaml only" in printed.err
     assert (load_handoff(project) or {})["now"] == "Kept anyway"
 
 
@@ -117,9 +117,9 @@ def test_save_without_git_keeps_the_words(
 
 
 def test_init_makes_a_folder_that_ignores_itself(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert "made" in say(capsys, "init")
+    assert "created" in say(capsys, "init")
     assert (project / ".flow-guardian" / ".gitignore").read_text().strip() == "*"
-    assert "already there" in say(capsys, "init")
+    assert "already exists" in say(capsys, "init")
     dirty = subprocess.run(
         ["git", "status", "--porcelain"], capture_output=True, text=True, check=True
     ).stdout

@@ -105,5 +105,5 @@ def test_a_trace_a_broken_line_and_control_characters_stay_readable() -> None:
 
 def test_no_log_yet_is_said_with_what_to_do(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["logs"]) == 1
-    assert "there is no log yet" in (said := capsys.readouterr().err)
+    assert "no log at" in (said := capsys.readouterr().err)
     assert "flowd start" in said

@@ -23,6 +23,6 @@ def test_importing_the_verbs_does_not_import_the_sdk() -> None:
 def test_without_the_extra_one_line_says_what_to_type(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("flowd.cli.flowd.mcp.find_spec", lambda _: None)
     for verb in (mcp, serve):
-        with pytest.raises(FlowdError, match="needs an extra that is not installed") as refused:
+        with pytest.raises(FlowdError, match="needs the extra `mcp`") as refused:
             verb.run(argparse.Namespace(show_token=True))
         assert "flowd[mcp]" in refused.value.hint

@@ -1,79 +1,44 @@
 """``flowd status``: a page of 80 columns, and exit codes that scripts can use."""
 
-import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+import msgspec
 import pytest
 
 from flowd import __version__
-from flowd.cli.flowd.status import page
+from flowd.cli.flowd.status import Running, page
 from flowd.cli.output import WIDTH, ago, home_relative, size
+from tests.support.status import running_status, session_line, sink_line
 
 if TYPE_CHECKING:
     from tests.support.daemon_home import DaemonHome
 
 
-def session(**changes: Any) -> dict[str, Any]:
-    return {
-        "session_id": "0123456789abcdef",
-        "phase": "active",
-        "last_activity_at": time.time() - 5,
-        "lag_bytes": 0,
-        "project": "/srv/project",
-    } | changes
-
-
-def sink(**changes: Any) -> dict[str, Any]:
-    numbers = {"cursor": 10, "queue": 0, "delivered": 10, "last_success_at": time.time()}
-    return {"name": "core_db", "last_error": "", "detail": "", **numbers} | changes
-
-
-def status(**changes: Any) -> dict[str, Any]:
-    return {
-        "version": "0.1.0",
-        "cli_version": "0.1.0",
-        "healthy": True,
-        "reasons": [],
-        "pid": 4_194_304,
-        "started_at": time.time() - 86_400 * 100,
-        "last_progress_at": time.time() - 86_400 * 100,
-        "catching_up": False,
-        "waiting_files": 0,
-        "sessions": [session()],
-        "sessions_tracked": 1,
-        "sinks": [sink()],
-        "counts": {"captured": 1, "stored": 2, "transcripts": 3, "bytes": 4, "troubles": {}},
-        "watches": {"held": 1, "asked": 1, "polled": 0},
-        "process": {"rss_bytes": 30_000_000, "open_files": 12, "children": 0},
-        "store": {"size_bytes": 1_000_000, "condition": ""},
-        "threads_active": 0,
-        "threads_unread": {},
-    } | changes
-
-
-HUGE = status(
+HUGE = running_status(
     healthy=False,
     reasons=["core_db: 3 deliveries retried: " + "the disk is full " * 12, "x" * 300],
     cli_version="0.2.0",
     catching_up=True,
     waiting_files=10_000,
-    sessions=[session(project="/home/somebody/" + "deep/" * 40 + "end", lag_bytes=10**12)] * 50,
+    sessions=[session_line(project="/home/somebody/" + "deep/" * 40 + "end", lag_bytes=10**12)] * 50,
     sessions_tracked=12_345,
-    sinks=[sink(name="handoff_markdown", cursor=10**9, delivered=10**9, last_error="no\nspace " * 30)],
+    sinks=[sink_line(name="handoff_markdown", cursor=10**9, delivered=10**9, last_error="no\nspace " * 30)],
     counts={
         "captured": 10**9,
         "stored": 10**9,
+        "delivered": 10**9,
+        "lines": 10**9,
         "transcripts": 10**6,
         "bytes": 10**13,
         "troubles": {f"kind_of_trouble_{number}": 1000 for number in range(12)},
     },
     watches={"held": 123_456, "asked": 234_567, "polled": 111_111},
-    store={"size_bytes": 10**12, "condition": "encrypted or not SQLite"},
+    store={"path": "/core.db", "size_bytes": 10**12, "condition": "encrypted or not SQLite"},
 )
 
 
-@pytest.mark.parametrize("shown", [status(), HUGE], ids=["usual", "huge"])
-def test_the_page_fits_in_80_columns(shown: dict[str, Any]) -> None:
+@pytest.mark.parametrize("shown", [running_status(), HUGE], ids=["usual", "huge"])
+def test_the_page_fits_in_80_columns(shown: Running) -> None:
     lines = page(shown)
     assert [line for line in lines if len(line) > WIDTH or "\n" in line] == []
 
@@ -85,22 +50,30 @@ def test_a_long_path_keeps_its_end_and_more_sessions_are_counted() -> None:
 
 
 def test_what_is_wrong_and_what_is_old_is_said_on_top() -> None:
-    head = page(status(healthy=False, reasons=["core.db is locked"], cli_version="9"))[:3]
+    head = page(running_status(healthy=False, reasons=["core.db is locked"], cli_version="9"))[:3]
     assert "degraded" in head[0]
-    assert head[1:] == ["  ! core.db is locked", "  ! this command is 9: run `flowd restart`"]
+    assert head[1:] == ["  ! core.db is locked", "  ! this command is version 9: run `flowd restart`"]
+
+
+def test_what_was_recovered_is_counted_in_words() -> None:
+    counts = msgspec.to_builtins(running_status().counts)
+    some = {"glued_lines": 1, "bad_lines": 2, "extractor_errors": 3}
+    assert "recovered: nothing" in page(running_status())
+    line = "recovered: 1 concatenated line, 2 unparseable lines, 3 extractor errors"
+    assert line in page(running_status(counts=counts | {"troubles": some}))
 
 
 def test_no_name_from_elsewhere_can_drive_the_terminal() -> None:
-    hostile = status(
+    hostile = running_status(
         reasons=["\x1b[2Jgone"],
-        sessions=[session(project="/a/\x1b]0;x\x07")],
-        sinks=[sink(last_error="\x9b1m")],
+        sessions=[session_line(project="/a/\x1b]0;x\x07")],
+        sinks=[sink_line(last_error="\x9b1m")],
     )
     assert not set("".join(page(hostile))) & {"\x1b", "\x07", "\x9b"}
 
 
 def test_a_fresh_daemon_says_that_it_has_seen_nothing() -> None:
-    assert "no session seen yet" in page(status(sessions=[], sessions_tracked=0, last_progress_at=0))
+    assert "no sessions seen yet" in page(running_status(sessions=[], sessions_tracked=0, last_progress_at=0))
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from flowd.handoff.block.find import MAX_BODIES, blocks_in_markdown, may_hold_block
-from flowd.handoff.block.render import block_markdown
+from flowd.handoff.block.render import HEADING, block_yaml
 from flowd.model.block import FoundBlock, TaskRef
 from flowd.system.markdown import outline_of
 from tests.support.repository import DATA, SHARED, present
@@ -122,7 +122,7 @@ def test_the_cheap_look_agrees_with_the_careful_one() -> None:
 def test_a_block_written_out_is_found_again() -> None:
     (found,) = blocks_in_markdown(LAYOUTS["heading and fence"])
     assert found.block is not None
-    (again,) = blocks_in_markdown(block_markdown(found.block))
+    (again,) = blocks_in_markdown(f"{HEADING}\n\n```yaml\n{block_yaml(found.block)}```\n")
     assert again.block == found.block
 
 

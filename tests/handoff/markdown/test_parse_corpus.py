@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from flowd.handoff.markdown.parse import read_document_file
+from flowd.handoff.markdown.parse import decoded, read_bytes, read_document
 from tests.support.repository import HANDOFFS
 
 
 @pytest.mark.parametrize("path", HANDOFFS, ids=lambda path: path.name)
 def test_a_real_document_has_a_purpose_and_sections(path: Path) -> None:
-    document = read_document_file(path)
+    document = read_document(decoded(read_bytes(path)))
     assert document.purpose != "(no summary)"
     assert document.sections
     assert document.items("done", "next", "context")
@@ -22,4 +22,4 @@ def test_every_prefix_of_a_real_document_is_read(path: Path, tmp_path: Path) -> 
     data = path.read_bytes()
     for end in range(0, len(data), max(1, len(data) // 40)):
         (tmp_path / "cut.md").write_bytes(data[:end])
-        assert read_document_file(tmp_path / "cut.md").purpose
+        assert read_document(decoded(read_bytes(tmp_path / "cut.md"))).purpose

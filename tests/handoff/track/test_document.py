@@ -8,7 +8,7 @@ import yaml
 
 from flowd.handoff.track.document import TrackHandoff, file_name, read_document, render, write_document
 from flowd.handoff.track.index import add_to_index, handoffs_in
-from flowd.handoff.track.rules import TrackRules, read_rules, strongest
+from flowd.handoff.track.rules import TrackRules, read_rules
 from flowd.handoff.track.tracks import GENERAL, Track, choose_track, has_conductor, named_track
 
 HANDOFF = TrackHandoff(
@@ -179,13 +179,6 @@ def test_the_track_is_the_bound_one_then_the_latest_active_then_general(tmp_path
     assert choose_track(str(tmp_path), bound="../newest").name == "newer"
     assert named_track(str(tmp_path), "absent") is None
     assert Track(str(tmp_path), GENERAL).is_general
-
-
-def test_the_strongest_trigger_stands_for_an_event() -> None:
-    """In the order of the conductor."""
-    assert strongest(["manual", "design-end", "epic-end"]) == "epic-end"
-    assert strongest(["idle", "manual"]) == "idle"
-    assert strongest(["epic-start", "epic-end", "pre-finish"]) == "pre-finish"
 
 
 def test_a_project_turns_triggers_off_but_not_all(tmp_path: Path) -> None:

@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 
 from flowd import handoff
 from flowd.handoff.errors import HandoffBusyError
+from flowd.handoff.yaml.api import get_handoff_path
 from flowd.handoff.yaml.codec import parse, render
 from flowd.handoff.yaml.document import Handoff
-from flowd.handoff.yaml.merge import file_signature, merge_into_file
-from flowd.handoff.yaml.storage import Folder
+from flowd.handoff.yaml.merge import merge_into_file
+from flowd.handoff.yaml.storage import Folder, signature_of
 from flowd.redaction.redactor import Redactor
 
 VALID: Handoff = {"goal": "Ship it", "status": "in_progress", "now": "Testing", "timestamp": "t"}
@@ -85,7 +86,7 @@ def test_nothing_is_written_when_only_the_timestamp_would_change(tmp_path: Path)
     first = merge_into_file(tmp_path, lambda _: dict(VALID))
     again = merge_into_file(tmp_path, lambda present: {**(present or {}), "timestamp": "later"})
     assert (first.written, again.written) == (True, False)
-    assert first.signature == again.signature == file_signature(tmp_path)
+    assert first.signature == again.signature == signature_of(str(get_handoff_path(tmp_path)))
     assert again.mapping == VALID
 
 
@@ -99,7 +100,7 @@ def test_a_caller_may_ask_for_the_timestamp_alone(tmp_path: Path) -> None:
 def test_a_merge_that_returns_nothing_writes_nothing(tmp_path: Path) -> None:
     merged = merge_into_file(tmp_path, lambda present: present)
     assert (merged.written, merged.mapping, merged.signature) == (False, None, None)
-    assert file_signature(tmp_path) is None
+    assert signature_of(str(get_handoff_path(tmp_path))) is None
 
 
 def test_a_known_file_is_not_parsed_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

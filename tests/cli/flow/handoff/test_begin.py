@@ -150,7 +150,7 @@ def test_workers_are_detected_before_a_handoff(shop: Shop, monkeypatch: pytest.M
     monkeypatch.setenv("FLOWD_CONFIG", str(config))
     shop.track.workers("BlueLake")
     config.write_text("conductor: {parallel: cancel}\n")
-    assert "cancelled: parallel workers run" in shop.flow("handoff", "create", code=1)
+    assert "cancelled: parallel workers are running" in shop.flow("handoff", "create", code=1)
     assert (shop.track.files, shop.contract.exists()) == ([], False)
     config.write_text("conductor: {parallel: wait, parallel_wait_s: 0}\n")
     shop.flow("handoff", "create")

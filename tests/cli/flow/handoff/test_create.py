@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from flowd.actions.context import open_store
+from flowd.actions.context import Context
 from flowd.cli.flow import main
 from flowd.handoff.markdown.directory import directory_name, encode_path_v1
 from flowd.handoff.markdown.document import SIGNAL
-from flowd.handoff.markdown.parse import read_document_file
+from flowd.handoff.markdown.parse import read_document
 from flowd.model.facts import state_fact
 from flowd.model.session import SessionState
 from flowd.store.journal import Journal
@@ -54,7 +54,7 @@ class Shop(FlowCommand):
         state = SessionState(
             session_id=SESSION, project=str(self.root), last_activity_at=time.time() - 5, **fields
         )
-        Journal(open_store()).append(state_fact(state))
+        Journal(Context().database).append(state_fact(state))
 
 
 @pytest.fixture
@@ -86,7 +86,7 @@ def test_create_writes_the_contracts_file_from_all_that_is_known(shop: Shop) -> 
     assert [line for line in lines if line.startswith("## ")] == [
         "## Done", "## Next", "## Gotchas", "## Risks", "## Reflection"
     ]  # fmt: skip
-    document = read_document_file(path)
+    document = read_document(Path(path).read_text())
     done = [item.text for item in document.items("done")]
     assert done[:4] == ["Swept", "Shelves are up", "Committed: Add the till", "Last worked on: Door first"]
     assert document.open_items == [
@@ -103,7 +103,7 @@ def test_create_works_where_nothing_is_known(shop: Shop, monkeypatch: pytest.Mon
     monkeypatch.delenv("CLAUDE_CODE_SESSION_ID")
     first = Path(shop.answer("handoff", "create", "--purpose", "a: b", "--trigger", "pre-finish")["path"])
     second = Path(shop.answer("handoff", "create")["path"])
-    document = read_document_file(first)
+    document = read_document(Path(first).read_text())
     assert (document.purpose, document.trigger) == ("a: b", "pre-finish")
     assert first != second
     assert first.exists()
@@ -122,7 +122,7 @@ def test_a_path_too_long_for_a_name_is_said_and_nothing_is_lost(
     deep.mkdir(parents=True)
     monkeypatch.chdir(deep)
     assert "255 are possible" in shop.flow("handoff", "create", code=1)
-    assert Journal(open_store()).facts_of_session(SESSION, "checkpoint")
+    assert Journal(Context().database).facts_of_session(SESSION, "checkpoint")
 
 
 def test_resume_says_what_is_open_and_what_has_changed(shop: Shop) -> None:
@@ -139,14 +139,14 @@ def test_resume_says_what_is_open_and_what_has_changed(shop: Shop) -> None:
     page = shop.flow("handoff", "resume")
     assert page.splitlines()[0] == "! Branch mismatch: was feat/login, now main"
     assert "- [ ] Cookies\n- [ ] Logout\n" in page
-    assert len(Journal(open_store()).facts_of_session(SESSION, "handoff-resumed")) == 2
+    assert len(Journal(Context().database).facts_of_session(SESSION, "handoff-resumed")) == 2
 
 
 def test_what_should_stop_one_is_said_first(shop: Shop) -> None:
     shop.worker_writes(age_s=8 * DAY_S, more=f"\n{SIGNAL}: keys in the log\n", branch="old")
     shop.commit("x")
     first, second, third, *_ = shop.flow("handoff", "resume").splitlines()
-    assert first == "! A person is asked for: keys in the log"
+    assert first == "! Needs a person: keys in the log"
     assert second == "! Stale: written 8 days ago"
     assert third.startswith("! Branch mismatch")
 
@@ -166,7 +166,7 @@ def test_a_handoff_is_found_by_whatever_names_it(shop: Shop, how: str) -> None:
 
 @pytest.mark.parametrize("word", ["nothing", "../..", "/etc"])
 def test_a_word_that_names_nothing_is_said(shop: Shop, word: str) -> None:
-    assert "no handoff is named" in shop.flow("handoff", "resume", word, code=1)
+    assert "no handoff matches" in shop.flow("handoff", "resume", word, code=1)
 
 
 def test_without_any_handoff_resume_says_how_to_make_one(shop: Shop) -> None:
@@ -209,11 +209,11 @@ def test_an_escalation_is_added_shown_and_acknowledged(shop: Shop) -> None:
     assert path.read_text().startswith("# Handoff — 2026-03-01\n\nsession_id: another\n")
     assert "the migration drops a table" in shop.flow("show")
     assert "HUMAN ATTENTION ASKED FOR: the migration drops a table" in shop.flow("inject")
-    assert "asks for a person" in shop.flow("handoff", "log")
+    assert "needs a person" in shop.flow("handoff", "log")
     (seen,) = shop.answer("handoff", "ack")["acknowledged"]
     assert seen["reason"] == "the migration drops a table"
     assert "drops a table" not in shop.flow("show") + shop.flow("inject") + shop.flow("handoff", "log")
-    assert "nothing here asks" in shop.flow("handoff", "ack")
+    assert "no open escalations" in shop.flow("handoff", "ack")
     assert SIGNAL in path.read_text()
     assert shop.answer("handoff", "resume")["warnings"] == []
     shop.flow("escalate", "the migration drops a table")
@@ -227,7 +227,7 @@ def test_escalating_without_a_handoff_makes_one_and_hides_secrets(shop: Shop) ->
     text = (shop.directory / name).read_text()
     assert f"{SIGNAL}: revoke [redacted:github-token]" in text
     assert "needs a reason" in shop.flow("escalate", " ", code=1)
-    assert "no handoff named" in shop.flow("handoff", "ack", "other.md", code=1)
+    assert "no open escalation in" in shop.flow("handoff", "ack", "other.md", code=1)
 
 
 def test_an_escalation_of_another_project_is_acknowledged_only_when_meant(
@@ -291,14 +291,14 @@ def test_where_a_file_does_not_say_whose_it_is_the_person_is_told(
     here = shop.root.parent / "my-shop"
     here.mkdir()
     state = SessionState(session_id="x", project=str(other), last_activity_at=1.0)
-    Journal(open_store()).append(state_fact(state))
+    Journal(Context().database).append(state_fact(state))
     directory = shop.handoffs / directory_name(str(here))
     directory.mkdir(parents=True)
     (directory / "s.md").write_text("# Handoff\n\n## Next\n- Something\n")
     monkeypatch.chdir(here)
     (warning,) = shop.answer("handoff", "resume")["warnings"]
     assert str(other) in warning
-    assert f"it may be {other}'s" in shop.flow("handoff", "log")
+    assert f"it may belong to {other}" in shop.flow("handoff", "log")
 
 
 def test_from_a_symlinked_directory_the_physical_one_is_meant(

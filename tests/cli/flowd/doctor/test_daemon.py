@@ -6,6 +6,7 @@ import signal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import pytest
 
 from flowd.cli.flowd.doctor import CHECKS, line
@@ -83,14 +84,14 @@ def test_a_place_that_may_not_be_looked_at_is_one_trouble_among_the_findings(
     monkeypatch.setattr("flowd.cli.flowd.doctor.files.shutil.disk_usage", refuse)
     assert main(["doctor"]) == 1
     shown = capsys.readouterr().out
-    assert "trouble  disk         cannot be checked: [Errno 13] Permission denied: '/data'" in shown
+    assert "trouble  disk         check failed: [Errno 13] Permission denied: '/data'" in shown
     assert len(shown.splitlines()) == len(CHECKS)
 
 
 def test_a_daemon_that_does_not_answer_is_told_from_one_that_does_not_run(
     daemon_home: "DaemonHome", monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("flowd.cli.flowd.doctor.finding.ASK_DEADLINE_S", 0.1)
+    monkeypatch.setattr("flowd.cli.flowd.doctor.finding.STATUS_DEADLINE_S", 0.1)
     process = daemon_home.start()
     process.send_signal(signal.SIGSTOP)
     os.waitpid(process.pid, os.WUNTRACED)
@@ -98,10 +99,10 @@ def test_a_daemon_that_does_not_answer_is_told_from_one_that_does_not_run(
         case = gather_context(resolve_paths())
     finally:
         process.send_signal(signal.SIGCONT)
-    assert check_lock(case) == CheckResult("lock", "ok", f"flowd runs (pid {process.pid})")
+    assert check_lock(case) == CheckResult("lock", "ok", f"flowd is running (pid {process.pid})")
     stuck = check_socket(case)
     assert (stuck.level, stuck.fix) == ("trouble", "flowd restart")
-    assert "does not answer" in stuck.seen
+    assert "did not answer" in stuck.seen
 
 
 def test_a_socket_that_others_may_open_is_trouble(daemon_home: "DaemonHome") -> None:
@@ -119,9 +120,8 @@ def test_a_daemon_of_another_version_and_its_complaints_are_named(daemon_home: "
     case = gather_context(resolve_paths())
     assert case.status is not None
     assert check_versions(case).level == "ok"
-    other = case._replace(
-        status=case.status | {"version": "9.9", "healthy": False, "reasons": ["core.db is full"]}
-    )
+    answer = {"version": "9.9", "healthy": False, "reasons": ["core.db is full"]}
+    other = case._replace(status=msgspec.structs.replace(case.status, **answer))
     assert check_versions(other).fix == "flowd restart"
     assert "9.9" in check_versions(other).seen
     assert check_health(other).seen == "core.db is full"

@@ -56,7 +56,7 @@ def test_an_older_shape_is_a_warning_that_the_next_start_ends(file: Path) -> Non
     change(file, "delete from flow_migrations where rowid > 1")
     seen = finding()
     assert (seen.level, seen.fix) == ("warning", "flowd restart")
-    assert "older shape" in seen.seen
+    assert "older schema" in seen.seen
 
 
 def test_a_journal_that_is_no_wal_is_a_warning(file: Path) -> None:

@@ -16,6 +16,7 @@ from flowd.cli.flowd.doctor.system import check_bd, check_claude, check_git, che
 from flowd.cli.flowd.install.program import this_program
 from flowd.cli.flowd.manager.manager import manager_for
 from flowd.config.paths import Paths, resolve_paths
+from tests.support.status import running_status
 
 if TYPE_CHECKING:
     from tests.support.managers import Managers
@@ -65,7 +66,7 @@ def test_a_wrong_setting_is_trouble_with_the_nearest_key() -> None:
 
 
 def test_a_file_mended_after_a_failed_reload_is_a_warning() -> None:
-    found = check_config(case(status={"settings_error": "was wrong"}))
+    found = check_config(case(status=running_status(settings_error="was wrong")))
     assert (found.level, found.fix) == ("warning", "flowd restart")
 
 
@@ -105,7 +106,10 @@ def test_watches_in_use_are_counted_and_polling_is_said() -> None:
     finally:
         observer.stop()
         observer.join()
-    assert "7 directories are polled" in check_watches(case(status={"watches": {"polled": 7}})).seen
+    assert (
+        "7 directories are polled"
+        in check_watches(case(status=running_status(watches={"asked": 7, "held": 0, "polled": 7}))).seen
+    )
 
 
 def test_claude_code_that_was_never_started_is_only_information(tmp_path: Path) -> None:

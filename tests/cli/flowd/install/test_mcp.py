@@ -100,7 +100,7 @@ def test_a_second_time_changes_nothing(home: Path, claude: Path, capsys: pytest.
     capsys.readouterr()
     install("--mcp-desktop")
     assert len(calls(home)) == 1
-    assert capsys.readouterr().out.count("knows flowd already") == 2
+    assert capsys.readouterr().out.count("already registered with") == 2
 
 
 def test_an_older_entry_is_replaced(home: Path, claude: Path) -> None:
@@ -149,7 +149,7 @@ def test_a_broken_file_is_left_alone(claude: Path) -> None:
     file = desktop_file()
     file.parent.mkdir(parents=True)
     file.write_text("{broken")
-    with pytest.raises(FlowdError, match="cannot be read as JSON"):
+    with pytest.raises(FlowdError, match="as JSON"):
         install("--mcp-desktop")
     assert file.read_text() == "{broken"
 

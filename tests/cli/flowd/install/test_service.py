@@ -58,7 +58,7 @@ def test_installing_starts_a_daemon_that_the_manager_owns_in_the_same_home(
     install(platform)
     shown = capsys.readouterr().out
     assert f"wrote  {manager_for(platform).unit_file}" in shown
-    assert f"flowd runs (pid {managers.pid()})" in shown
+    assert f"flowd is running (pid {managers.pid()})" in shown
     assert all(f"run  {call}" in shown for call in managers.calls())
     assert daemon_home.status()["pid"] == managers.pid()
 
@@ -95,7 +95,10 @@ def test_a_daemon_that_runs_on_its_own_is_stopped_first_and_that_is_said(
     loose = daemon_home.start()
     daemon_home.process = None
     install(platform)
-    assert f"stopped  the flowd that ran on its own (pid {loose.pid})" in capsys.readouterr().out
+    assert (
+        f"stopped  the flowd that ran outside the service manager (pid {loose.pid})"
+        in capsys.readouterr().out
+    )
     assert loose.wait(30) == 0
     assert daemon_home.status()["pid"] == managers.pid()
 
@@ -108,7 +111,7 @@ def test_without_a_manager_the_unit_is_written_and_one_line_says_what_to_do(
     managers.go_away()
     install(platform)
     last = capsys.readouterr().out.splitlines()[-1]
-    assert "is not reachable in this session; once it is: " in last
+    assert "is not reachable in this session; run later: " in last
     assert manager_for(platform).unit_file.exists()
     assert daemon_home.status()["running"]
 
@@ -168,7 +171,7 @@ def test_a_passing_interpreter_is_warned_about(
     with monkeypatch.context() as patched:
         patched.setattr("flowd.cli.flowd.install.service.sys.executable", "/tmp/gone/bin/python")
         install("linux", dry_run=True)
-    assert "/tmp/gone/bin/python looks temporary" in capsys.readouterr().err
+    assert "/tmp/gone/bin/python is temporary" in capsys.readouterr().err
 
 
 def test_the_verbs_do_the_same_and_say_where_the_data_is(

@@ -1,0 +1,1 @@
+"""Use-cases around handoff documents: create, resume, begin an epic, escalate, acknowledge, list, migrate."""

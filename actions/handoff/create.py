@@ -1,0 +1,155 @@
+"""Create a handoff document of this session for the next one."""
+
+import os
+import time
+
+import msgspec
+
+from flowd.actions.daemon_client import poke_daemon
+from flowd.actions.handoff.project import ProjectHandoffs
+from flowd.actions.handoff.track import AskAboutWorkers, TrackCreated, create_in_track, find_track
+from flowd.actions.session import PERSON
+from flowd.handoff.markdown.directory import add_file, encode_path, handoff_files, stat_handoff, text_digest
+from flowd.handoff.markdown.index import MAX_READ, ParsedHandoff, parse_file, write_index
+from flowd.handoff.markdown.parse import read_document
+from flowd.handoff.markdown.render import HandoffDraft, render_draft
+from flowd.model.checkpoints import checkpoint_fact, moment
+from flowd.model.facts import Fact, Trigger
+from flowd.model.session import SessionState
+from flowd.redaction.data import Redact
+from flowd.sinks.handoff_markdown.draft import PreviousHandoff, session_draft, words_for
+from flowd.store.documents import indexed_fact
+from flowd.workspace.git import read_branch, uncommitted_files
+
+
+class CreateRequest(msgspec.Struct, frozen=True):
+    """Why a handoff is created, for which track and epic, and what the person adds to it."""
+
+    trigger: Trigger = "manual"
+    track: str = ""
+    epic: str = ""
+    purpose: str = ""
+    done: tuple[str, ...] = ()
+    next: tuple[str, ...] = ()
+    gotchas: tuple[str, ...] = ()
+    risks: tuple[str, ...] = ()
+    reflection: tuple[str, ...] = ()
+
+    def redacted(self, redact: Redact) -> "CreateRequest":
+        """Return this request without secrets."""
+        sections = {
+            name: tuple(map(redact, getattr(self, name)))
+            for name in ("done", "next", "gotchas", "risks", "reflection")
+        }
+        return msgspec.structs.replace(self, purpose=redact(self.purpose), **sections)
+
+
+class CreateResult(msgspec.Struct, frozen=True):
+    """The new document; ``path`` is empty if the track's handoff was cancelled."""
+
+    path: str
+    purpose: str
+    open_items: list[str]
+    track: TrackCreated | msgspec.UnsetType = msgspec.UNSET
+
+
+def create_handoff(
+    handoffs: ProjectHandoffs, request: CreateRequest, ask: AskAboutWorkers | None = None
+) -> CreateResult:
+    """Create the handoff in the conductor's track, if there is one, then record and write the document."""
+    request = request.redacted(handoffs.context.redact)
+    state = _present_state(handoffs)
+    track = find_track(handoffs, request.track)
+    checkpoint = _checkpoint(state, request, track.name if track else "")
+    created = create_in_track(handoffs.context, track, checkpoint, ask)
+    if created is not None and created.cancelled:
+        return CreateResult("", request.purpose, [], created)
+    handoffs.journal.append(checkpoint)
+    draft = _with_words(_draft(handoffs, state, request.trigger), request)
+    written = write_document(handoffs, draft)
+    return CreateResult(written.file.path, draft.purpose, list(draft.next), created or msgspec.UNSET)
+
+
+def draft_document(handoffs: ProjectHandoffs, trigger: Trigger) -> HandoffDraft:
+    """Return the draft of a document of the present state."""
+    return _draft(handoffs, _present_state(handoffs), trigger)
+
+
+def write_document(handoffs: ProjectHandoffs, draft: HandoffDraft) -> ParsedHandoff:
+    """Write the document, index it in core.db and in the index file, and wake the daemon."""
+    text = render_draft(draft, handoffs.context.redact)
+    path = add_file(handoffs.directory, _stem(draft.session_id), text)
+    written = index_document(handoffs, path, text)
+    _write_index(handoffs, written)
+    poke_daemon(handoffs.context.paths)
+    return written
+
+
+def index_document(handoffs: ProjectHandoffs, path: str, text: str) -> ParsedHandoff:
+    """Index the document at *path*, which has just been written as *text*, in core.db."""
+    file = stat_handoff(path)
+    if file is None:
+        raise FileNotFoundError(path)
+    parsed = ParsedHandoff(file, read_document(text), text_digest(text.encode("utf-8", "replace")))
+    handoffs.journal.append(indexed_fact(parsed, handoffs.root, handoffs.context.redact))
+    return parsed
+
+
+def _write_index(handoffs: ProjectHandoffs, written: ParsedHandoff) -> None:
+    """Write the index file of the directory; only documents that were not read yet are parsed."""
+    known = {parsed.file: parsed for parsed in (written, *handoffs.documents)}
+    files = handoff_files(handoffs.directory)[:MAX_READ]
+    parsed = [known.get(file) or parse_file(file) for file in files]
+    write_index(handoffs.directory, [each for each in parsed if each is not None], handoffs.context.redact)
+
+
+def _present_state(handoffs: ProjectHandoffs) -> SessionState:
+    """Return the session's state for this project; without files of its own, with the uncommitted ones."""
+    state = handoffs.state()
+    files = state.files or tuple(map(handoffs.context.redact, uncommitted_files(handoffs.root)))
+    return msgspec.structs.replace(state, project=handoffs.root, files=files)
+
+
+def _checkpoint(state: SessionState, request: CreateRequest, track: str) -> Fact:
+    """Return the checkpoint of *state*, the person's words first."""
+    with_words = msgspec.structs.replace(
+        state,
+        goal=request.purpose or state.goal,
+        outcome="; ".join(request.done) or state.outcome,
+        next=(*request.next, *state.next),
+        learnings=(*request.gotchas, *request.reflection, *state.learnings),
+        blockers=(*request.risks, *state.blockers),
+    )
+    at_moment = moment(request.trigger, state)
+    if request.epic:
+        at_moment = f"{request.trigger}:{track}:{request.epic}:{time.time()}"
+    return checkpoint_fact(with_words, request.trigger, at_moment, "", track=track, epic=request.epic)
+
+
+def _draft(handoffs: ProjectHandoffs, state: SessionState, trigger: Trigger) -> HandoffDraft:
+    newest = handoffs.newest
+    previous = PreviousHandoff(os.path.basename(newest.file.path), newest.document) if newest else None
+    draft = session_draft(state, trigger, words_for(handoffs.journal, state), previous)
+    return draft._replace(
+        branch=read_branch(handoffs.root) or draft.branch, session_id=_document_session(state.session_id)
+    )
+
+
+def _with_words(draft: HandoffDraft, request: CreateRequest) -> HandoffDraft:
+    return draft._replace(
+        purpose=request.purpose or draft.purpose,
+        done=(*request.done, *draft.done),
+        next=(*request.next, *draft.next),
+        gotchas=(*request.gotchas, *draft.gotchas),
+        risks=(*request.risks, *draft.risks),
+        reflection=(*request.reflection, *draft.reflection),
+    )
+
+
+def _document_session(session_id: str) -> str:
+    """Return the session id for the document; documents of a person are told apart by the minute."""
+    return session_id if session_id != PERSON else time.strftime(f"{PERSON}-%Y-%m-%d-%H%M")
+
+
+def _stem(session_id: str) -> str:
+    return encode_path(session_id if session_id.startswith(f"{PERSON}-") else session_id[:8])

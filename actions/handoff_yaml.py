@@ -1,0 +1,95 @@
+"""Use-cases around a project's handoff.yaml: init, save the state of the checkout, read without creating."""
+
+import os
+from pathlib import Path
+
+import msgspec
+
+from flowd.actions.context import Context
+from flowd.handoff.yaml.api import get_handoff_path, load_handoff, update_handoff
+from flowd.handoff.yaml.document import Handoff, default_fields, is_absent
+from flowd.handoff.yaml.merge import merge_into_file
+from flowd.store.handoff_yaml_state import HandoffYamlStates
+from flowd.store.user_fields import GUARDED
+from flowd.system.errors import StoreError
+from flowd.system.times import utc_now
+from flowd.workspace.git import read_branch, uncommitted_files
+from flowd.workspace.project import FOLDER
+
+
+class InitResult(msgspec.Struct, frozen=True):
+    """Where the handoff.yaml is, and whether ``init_project`` created it."""
+
+    path: Path
+    is_new: bool
+
+
+def has_folder(root: str | Path) -> bool:
+    """Return True if the project has a .flow-guardian, even a broken link."""
+    return os.path.lexists(os.path.join(root, FOLDER))
+
+
+def read_handoff(root: str | Path) -> Handoff:
+    """Return the project's handoff.yaml, empty without a usable one. Create nothing."""
+    return (load_handoff(Path(root)) or {}) if has_folder(root) else {}
+
+
+def init_project(context: Context, root: str) -> InitResult:
+    """Create the project's handoff.yaml unless it has one."""
+    path = get_handoff_path(Path(root))
+    if path.exists() and read_handoff(root):
+        return InitResult(path, is_new=False)
+    is_new_folder = not has_folder(root)
+    fields = default_fields(root, in_session=False) | {"branch": read_branch(root) or None}
+    update_handoff(fields, Path(root))
+    if is_new_folder:
+        claim_folder(context, root)
+    return InitResult(path, is_new=True)
+
+
+def save_state(context: Context, root: str) -> None:
+    """Renew timestamp, branch and files of the project's handoff.yaml; fill only what nobody has said."""
+    is_new_folder = not has_folder(root)
+    defaults = default_fields(root, in_session=True)
+    found = _checkout_state(root)
+    _claim_values(context, root, defaults)
+    merge_into_file(
+        root,
+        lambda present: merged_state(present or {}, defaults, found),
+        touch=True,
+        redact=context.redact,
+    )
+    if is_new_folder:
+        claim_folder(context, root)
+
+
+def merged_state(present: Handoff, defaults: dict[str, str], found: Handoff) -> Handoff:
+    """Return *present* with what was *found*, and *defaults* where a required field is absent."""
+    missing = {field: value for field, value in defaults.items() if is_absent(present.get(field))}
+    return {**present, **missing, **found, "timestamp": utc_now()}
+
+
+def claim_folder(context: Context, root: str) -> None:
+    """Record that flowd created the project's .flow-guardian, so that its fields are trusted.
+
+    Without core.db the file is still worth having: `flow trust` can accept it later.
+    """
+    try:
+        HandoffYamlStates(context.database).claim_folder(root)
+    except StoreError:
+        return
+
+
+def _checkout_state(root: str) -> Handoff:
+    known: Handoff = {"branch": read_branch(root), "files": uncommitted_files(root)}
+    return {field: value for field, value in known.items() if value}
+
+
+def _claim_values(context: Context, root: str, defaults: dict[str, str]) -> None:
+    """Record the defaults first: after a crash they must still be recognised as flowd's own."""
+    try:
+        states = HandoffYamlStates(context.database)
+        state = states.get(root)
+        states.put(state.with_written({field: defaults[field] for field in GUARDED if field in defaults}))
+    except StoreError:
+        return  # as in claim_folder

@@ -1,0 +1,31 @@
+"""Use-cases of the knowledge graph: find one node, forget it."""
+
+from flowd.actions.context import Context
+from flowd.store.knowledge.edits import forget
+from flowd.store.knowledge.graph import Node
+from flowd.store.knowledge.search import find_nodes
+from flowd.system.errors import FlowdError
+
+
+def find_all(context: Context, node_id: str, project: str = "") -> list[Node]:
+    """Return the nodes with this id, of every project unless one is given; raise FlowdError without any."""
+    nodes = find_nodes(context.database, node_id, project)
+    if not nodes:
+        raise FlowdError(f"no node with id {node_id}", hint="find ids with `flow knowledge search WORDS`")
+    return nodes
+
+
+def find_one(context: Context, node_id: str, project: str = "") -> Node:
+    """Return the one node with this id; raise FlowdError if several projects have one."""
+    nodes = find_all(context, node_id, project)
+    if len(nodes) > 1:
+        places = ", ".join(f"{node.id} in {node.project}" for node in nodes)
+        raise FlowdError(f"{node_id} is ambiguous: {places}", hint="choose one with --project DIR")
+    return nodes[0]
+
+
+def forget_node(context: Context, node_id: str, project: str = "") -> Node:
+    """Delete a node for good and return it; it does not come back when its block is read again."""
+    node = find_one(context, node_id, project)
+    forget(context.database, node)
+    return node

@@ -1,0 +1,159 @@
+"""The state of a project at a glance: its handoff.yaml, sessions, briefings, escalations and threads."""
+
+import msgspec
+
+from flowd.actions.context import Context
+from flowd.actions.daemon_client import running_holder
+from flowd.actions.handoff_yaml import read_handoff
+from flowd.handoff.yaml.document import Handoff
+from flowd.model.facts import Checkpointed, Injected
+from flowd.model.session import SessionState, latest_activity, phase_of
+from flowd.store.documents import of_project, open_escalations
+from flowd.store.journal import Journal
+from flowd.store.threads.threads import counts
+from flowd.system.errors import StoreError
+from flowd.system.times import age, to_seconds
+from flowd.workspace.clients import gone_sessions
+from flowd.workspace.drift import RecordedState, drift
+from flowd.workspace.project import Project
+
+MAX_SESSIONS = 10
+MAX_INJECTED = 5
+
+
+class CheckpointSummary(msgspec.Struct, frozen=True):
+    """One checkpoint of a session."""
+
+    id: str
+    trigger: str
+    at: float
+
+
+class SessionSummary(msgspec.Struct, frozen=True):
+    """One session, with how much of it was captured, stored and injected."""
+
+    session_id: str
+    phase: str
+    last_activity: str
+    branch: str
+    goal: str
+    now: str
+    status: str
+    captured_records: int
+    stored_facts: int
+    checkpoints: list[CheckpointSummary]
+    injected: int
+
+
+class InjectedBriefing(msgspec.Struct, frozen=True):
+    """A briefing that a session got."""
+
+    session_id: str
+    at: float
+    source: str
+    text: str
+
+
+class UnreadThreads(msgspec.Struct, frozen=True):
+    """How many threads are active, and how many have unread entries for each client."""
+
+    active: int = 0
+    unread_chat: int = 0
+    unread_code: int = 0
+
+
+class StoredOverview(msgspec.Struct, frozen=True):
+    """What core.db knows about a project."""
+
+    escalations: list[str] = []
+    sessions: list[SessionSummary] = []
+    injected: list[InjectedBriefing] = []
+    threads: UnreadThreads = UnreadThreads()
+
+
+class ProjectOverview(msgspec.Struct, frozen=True):
+    """What is known about a project; ``store_error`` is set if core.db could not be read."""
+
+    project: str
+    worktree: str
+    handoff: Handoff
+    age: str
+    drift: list[str]
+    daemon_running: bool
+    escalations: list[str]
+    sessions: list[SessionSummary]
+    injected: list[InjectedBriefing]
+    threads: UnreadThreads
+    store_error: str | msgspec.UnsetType = msgspec.UNSET
+
+
+def project_overview(context: Context, project: Project) -> ProjectOverview:
+    """Return the overview of *project*; without core.db, what its files say."""
+    handoff = read_handoff(project.root)
+    store_error: str | msgspec.UnsetType = msgspec.UNSET
+    try:
+        stored = _from_store(context, project)
+    except StoreError as error:
+        stored, store_error = StoredOverview(), str(error)
+    return ProjectOverview(
+        project=project.root,
+        worktree=project.worktree,
+        handoff=handoff,
+        age=age(to_seconds(handoff.get("timestamp"))) if handoff else "",
+        drift=_drift(project.root, handoff) if handoff else [],
+        daemon_running=running_holder(context.paths.lock) is not None,
+        escalations=stored.escalations,
+        sessions=stored.sessions,
+        injected=stored.injected,
+        threads=stored.threads,
+        store_error=store_error,
+    )
+
+
+def _drift(root: str, handoff: Handoff) -> list[str]:
+    files = handoff.get("files")
+    names = tuple(str(name) for name in files) if isinstance(files, list) else ()
+    recorded = RecordedState(str(handoff.get("branch") or ""), names, to_seconds(handoff.get("timestamp")))
+    return drift(root, recorded)
+
+
+def _from_store(context: Context, project: Project) -> StoredOverview:
+    journal, settings = context.journal, context.settings
+    gone, idle_after_s = gone_sessions(settings.claude.config_dir), settings.idle.after_minutes * 60
+    threads = counts(context.database)
+    return StoredOverview(
+        escalations=[
+            f"{found.reason} ({found.path}): run `flow handoff ack` after reviewing it"
+            for found in of_project(open_escalations(journal), project.root)
+        ],
+        sessions=[
+            _session(journal, state, phase_of(state, idle_after_s, gone))
+            for state in journal.states_of(project.root, project.repository, MAX_SESSIONS)
+        ],
+        injected=[
+            InjectedBriefing(fact.session_id, fact.at, fact.body.source, fact.body.text)
+            for fact in journal.facts_of_project(project.root, "injected", MAX_INJECTED)
+            if isinstance(fact.body, Injected)
+        ],
+        threads=UnreadThreads(threads.active, threads.unread_chat, threads.unread_code),
+    )
+
+
+def _session(journal: Journal, state: SessionState, phase: str) -> SessionSummary:
+    return SessionSummary(
+        session_id=state.session_id,
+        phase=phase,
+        last_activity=age(latest_activity(state)),
+        branch=state.branch,
+        goal=state.goal,
+        now=state.now,
+        status=state.status,
+        captured_records=state.records,
+        stored_facts=journal.count_of_session(state.session_id),
+        checkpoints=[
+            CheckpointSummary(fact.body.id, fact.body.trigger, fact.at)
+            for fact in journal.facts_of_session(state.session_id, "checkpoint")
+            if isinstance(fact.body, Checkpointed)
+        ],
+        injected=len(journal.facts_of_session(state.session_id, "injected")),
+    )
