@@ -22,7 +22,7 @@ from flowd.store.documents import indexed_fact
 from flowd.workspace.git import read_branch, uncommitted_files
 
 
-class CreateRequest(msgspec.Struct, frozen=True):
+class HandoffRequest(msgspec.Struct, frozen=True):
     """Why a handoff is created, for which track and epic, and what the person adds to it."""
 
     trigger: Trigger = "manual"
@@ -35,7 +35,7 @@ class CreateRequest(msgspec.Struct, frozen=True):
     risks: tuple[str, ...] = ()
     reflection: tuple[str, ...] = ()
 
-    def redacted(self, redact: Redact) -> "CreateRequest":
+    def redacted(self, redact: Redact) -> "HandoffRequest":
         """Return this request without secrets."""
         sections = {
             name: tuple(map(redact, getattr(self, name)))
@@ -54,7 +54,7 @@ class CreateResult(msgspec.Struct, frozen=True):
 
 
 def create_handoff(
-    handoffs: ProjectHandoffs, request: CreateRequest, ask: AskAboutWorkers | None = None
+    handoffs: ProjectHandoffs, request: HandoffRequest, ask: AskAboutWorkers | None = None
 ) -> CreateResult:
     """Create the handoff in the conductor's track, if there is one, then record and write the document."""
     request = request.redacted(handoffs.context.redact)
@@ -110,7 +110,7 @@ def _present_state(handoffs: ProjectHandoffs) -> SessionState:
     return msgspec.structs.replace(state, project=handoffs.root, files=files)
 
 
-def _checkpoint(state: SessionState, request: CreateRequest, track: str) -> Fact:
+def _checkpoint(state: SessionState, request: HandoffRequest, track: str) -> Fact:
     """Return the checkpoint of *state*, the person's words first."""
     with_words = msgspec.structs.replace(
         state,
@@ -135,7 +135,7 @@ def _draft(handoffs: ProjectHandoffs, state: SessionState, trigger: Trigger) -> 
     )
 
 
-def _with_words(draft: HandoffDraft, request: CreateRequest) -> HandoffDraft:
+def _with_words(draft: HandoffDraft, request: HandoffRequest) -> HandoffDraft:
     return draft._replace(
         purpose=request.purpose or draft.purpose,
         done=(*request.done, *draft.done),

@@ -4,7 +4,7 @@ import argparse
 from typing import Any
 
 from flowd.actions.context import Context
-from flowd.actions.handoff.create import CreateRequest
+from flowd.actions.handoff.create import HandoffRequest
 from flowd.actions.handoff.project import open_project
 from flowd.actions.handoff.resume import resume_handoff, should_resume
 from flowd.actions.handoff.track import find_track
@@ -43,4 +43,4 @@ def run(arguments: argparse.Namespace) -> int:
             resumed = resume_handoff(handoffs, handoffs.newest, find_track(handoffs))
             resume.print_resumed(resumed, as_json=arguments.json)
             return 0
-        return create.create_and_print(handoffs, CreateRequest(), as_json=arguments.json)
+        return create.create_and_print(handoffs, HandoffRequest(), as_json=arguments.json)

@@ -5,7 +5,7 @@ import sys
 from typing import Any, get_args
 
 from flowd.actions.context import Context
-from flowd.actions.handoff.create import CreateRequest, create_handoff
+from flowd.actions.handoff.create import HandoffRequest, create_handoff
 from flowd.actions.handoff.project import ProjectHandoffs, open_project
 from flowd.cli.flow.handoff.track import created_lines, question_about_workers
 from flowd.cli.output import print_json, visible
@@ -58,12 +58,12 @@ def add_parser(subparsers: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Write the handoff, and print its path."""
     sections = {field: tuple(getattr(arguments, field)) for _, field, _ in SECTIONS}
-    request = CreateRequest(arguments.trigger, arguments.track, arguments.epic, arguments.purpose, **sections)
+    request = HandoffRequest(arguments.trigger, arguments.track, arguments.epic, arguments.purpose, **sections)
     with Context() as context:
         return create_and_print(open_project(context), request, as_json=arguments.json)
 
 
-def create_and_print(handoffs: ProjectHandoffs, request: CreateRequest, *, as_json: bool) -> int:
+def create_and_print(handoffs: ProjectHandoffs, request: HandoffRequest, *, as_json: bool) -> int:
     """Create the handoff and print where; warn of escalations, which are no longer in the newest one then."""
     for found in handoffs.escalations:
         print(f"flow: {found.path} has an open escalation: {found.reason}", file=sys.stderr)

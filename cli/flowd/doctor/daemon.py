@@ -72,7 +72,7 @@ def check_records(case: DoctorContext) -> CheckResult:
     """Check that flowd knows every type of record that Claude Code writes."""
     if case.status is None:
         return CheckResult("records", "info", "nothing is known while flowd does not answer")
-    unknown: dict[str, int] = case.status["counts"].get("unknown_types", {})
+    unknown: dict[str, int] = case.status.counts.unknown_types
     if not unknown:
         return CheckResult("records", "ok", "every type of record in the transcripts is known")
     named = ", ".join(f"{name} ({count})" for name, count in unknown.items())

@@ -9,7 +9,7 @@ import pytest
 
 from flowd.actions.context import Context
 from flowd.actions.handoff import create, project
-from flowd.actions.handoff.create import CreateRequest, create_handoff
+from flowd.actions.handoff.create import HandoffRequest, create_handoff
 from flowd.actions.handoff.escalation import acknowledge, escalate
 from flowd.actions.handoff.project import open_project
 from flowd.config import live
@@ -50,10 +50,10 @@ def test_settings_and_git_status_are_read_once_and_the_document_never(
         (project, "current_state"),
     ):
         monkeypatch.setattr(module, name, counting(calls, name, getattr(module, name)))
-    create_handoff(open_project(context), CreateRequest(purpose="First"))
+    create_handoff(open_project(context), HandoffRequest(purpose="First"))
     assert calls == {"load_settings": 1, "uncommitted_files": 1, "current_state": 1}
     calls.clear()
-    create_handoff(open_project(context), CreateRequest(purpose="Second"))
+    create_handoff(open_project(context), HandoffRequest(purpose="Second"))
     # The first document is read when the project is opened; the index that it belongs to, to compare it.
     assert calls == {"uncommitted_files": 1, "current_state": 1, "read_bytes": 2}
 
@@ -68,7 +68,7 @@ def counting(calls: Counter[str], name: str, function: object) -> object:
 
 def test_what_is_indexed_is_what_reading_the_file_would_give(shop: Path, context: Context) -> None:
     handoffs = open_project(context)
-    result = create_handoff(handoffs, CreateRequest(purpose="Ship it", next=("Test it",), gotchas=("É",)))
+    result = create_handoff(handoffs, HandoffRequest(purpose="Ship it", next=("Test it",), gotchas=("É",)))
     (read,) = open_project(context).documents
     (fact,) = context.journal.facts_of_kind("handoff")
     assert result.path == read.file.path
@@ -82,7 +82,7 @@ def test_what_is_indexed_is_what_reading_the_file_would_give(shop: Path, context
 def test_a_pattern_of_the_settings_is_masked_everywhere(shop: Path, context: Context) -> None:
     (shop / "ACME-654321.txt").write_text("")
     handoffs = open_project(context)
-    result = create_handoff(handoffs, CreateRequest(purpose="Rotate ACME-123456", next=("See ACME-123456",)))
+    result = create_handoff(handoffs, HandoffRequest(purpose="Rotate ACME-123456", next=("See ACME-123456",)))
     escalate(open_project(context), "ACME-123456 leaked")
     written = Path(result.path).read_text() + Path(index_path(handoffs.directory)).read_text()
     stored = [str(fact) for kind in ("handoff", "checkpoint") for fact in context.journal.facts_of_kind(kind)]
