@@ -58,7 +58,9 @@ def add_parser(subparsers: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Write the handoff, and print its path."""
     sections = {field: tuple(getattr(arguments, field)) for _, field, _ in SECTIONS}
-    request = HandoffRequest(arguments.trigger, arguments.track, arguments.epic, arguments.purpose, **sections)
+    request = HandoffRequest(
+        arguments.trigger, arguments.track, arguments.epic, arguments.purpose, **sections
+    )
     with Context() as context:
         return create_and_print(open_project(context), request, as_json=arguments.json)
 
