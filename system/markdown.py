@@ -17,7 +17,6 @@ MAX_INDENT = 12
 
 # Found anywhere and then checked to start its line: far faster than trying every line's start.
 _MARK = re.compile(r"[#`~](?<![^ \t\n].)(?:(?<=#)#{0,5}(?=[ \t])|(?<=`)``+|(?<=~)~~+)([^\n]*)")
-_CLOSING_MARKS = re.compile(r"(?:^|[ \t]+)#+$")
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*)")
 _BULLET = re.compile(r"([ \t]*)(?:>[ \t]*)*(?:[-*+•]|\d{1,3}[.)])[ \t]+(.*)")
 _BOX = re.compile(r"\[([ xX~!/-])\](?=[ \t]|$)[ \t]*(.*)", re.DOTALL)
@@ -206,7 +205,9 @@ def _is_rule(bare: str) -> bool:
 
 
 def _title(rest: str) -> str:
-    return _CLOSING_MARKS.sub("", rest)
+    """Return *rest* without closing marks, which are marks only after a blank: ``C#`` is a name."""
+    bare = rest.rstrip("#")
+    return bare.rstrip(" \t") if not bare or bare[-1] in " \t" else rest
 
 
 def _line_start(text: str, position: int) -> int:

@@ -111,7 +111,7 @@ def yaml_sections(lines: list[str]) -> tuple[Section, ...]:
     return tuple(
         Section(kind, key, "\n".join(f"- {entry.text}" for entry in items), items)
         for key, items in pairs
-        if items and (kind := kind_of(key.replace("_", " ").replace("-", " ")))
+        if items and (kind := kind_of(key.replace("-", " ")))
     )
 
 

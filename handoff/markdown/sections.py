@@ -4,7 +4,8 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from flowd.handoff.markdown.document import Kind, Section, SectionItem, is_contract_heading, kind_of
+from flowd.handoff.headings import is_contract_heading
+from flowd.handoff.markdown.document import Kind, Section, SectionItem, kind_of
 from flowd.system.markdown import MarkdownLine, split_box
 from flowd.system.text import one_line
 

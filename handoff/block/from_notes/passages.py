@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from flowd.handoff.headings import HeadingKind, kind_of_heading
 from flowd.system.markdown import MarkdownLine, read_lines, split_lines
 
 
@@ -42,35 +43,27 @@ def _cues(table: dict[Topic, str]) -> Cues:
     }
 
 
-# Tried in order, so that "Known issues and next steps" is about issues and "Open questions" asks.
-_HEADINGS = _cues(
-    {
-        Topic.QUESTION: r"""questions?\b | unclear | uncertain | unexplored | open~threads | unknowns
-            | needs?~verification""",
-        Topic.BLOCKER: r"\bblock(?:er|ers|ed)\b | waiting~(?:on|for)",
-        Topic.GOTCHA: r"""gotchas? | watch[ -]?out | be~careful | known~(?:issues?|gaps?|problems?|bugs?)
-            | open~issues? | risks?\b | pitfalls? | caveats? | warnings? | footguns? | mistakes | don'?ts\b
-            | what~(?:didn'?t|failed) | failed~(?:approaches|attempts) | ^failed$""",
-        Topic.READING: r"""required~reading | references | relevant~files | key~files | where~to~find
-            | artifacts | read~first""",
-        Topic.CREATED: r"files?~(?:created|added) | (?:created|new)~files? | ^created$",
-        Topic.FILES: r"""files?~(?:changed|modified|touched|edited) | ^files$ | (?:changed|modified)~files?
-            | what~(?:changed|shipped) | recent~changes | changes~made | ^modified$""",
-        Topic.NEXT: r"""\bnext\b(?!~(?:claude|agent|session|developer|one)\b) | action~items | pending
-            | remaining | to-?dos?\b | follow-?ups? | what'?s~left | opportunities | outstanding | still~to~do
-            | what~to~build | start~here | where~to~start | priority~order""",
-        Topic.PATTERN: r"""patterns?\b | conventions? | decisions?\b | decided | learnings | lessons
-            | insights | findings | principles? | hard~rules | (?:verified|key)~facts
-            | what~(?:i'd~tell|worked)
-            | ^worked$""",
-        Topic.DONE: r"""\bdone\b | completed? | accomplish | shipped | finished | progress | what~(?:was|we)~
-            | (?:current|this)~session
-            | implemented""",
-        Topic.ASIDE: r"""how~to | commands | verif(?:y|ication) | valid(?:ate|ation) | environment | setup
-            | workflow | history | editing~rules | metadata | snapshot | status | tests?\b | context
-            | background | summary | goal | mission | why\b | overview""",
-    }
-)
+_TOPICS: dict[HeadingKind, Topic] = {
+    "done": Topic.DONE,
+    "changes": Topic.FILES,
+    "next": Topic.NEXT,
+    "advice": Topic.NONE,
+    "gotchas": Topic.GOTCHA,
+    "risks": Topic.GOTCHA,
+    "failures": Topic.GOTCHA,
+    "reflection": Topic.PATTERN,
+    "decisions": Topic.PATTERN,
+    "rationale": Topic.ASIDE,
+    "rules": Topic.PATTERN,
+    "patterns": Topic.PATTERN,
+    "questions": Topic.QUESTION,
+    "blockers": Topic.BLOCKER,
+    "files": Topic.FILES,
+    "created": Topic.CREATED,
+    "reading": Topic.READING,
+    "context": Topic.ASIDE,
+    "reference": Topic.ASIDE,
+}
 _LABELS = _cues(
     {
         Topic.QUESTION: r"""unclear | (?:open~)?questions? | needs?~verification | unexplored | consider
@@ -92,12 +85,12 @@ _SENTENCES = _cues(
     }
 )
 _LABEL_START = re.compile(r"\*\*([^*:]{3,40}):?\*\*:?\s|([A-Z][A-Z ]{2,30}):\s")
-_NUMBERING = re.compile(r"^[\d.]+\s+|^[^\w(]+")
 
 
 def topic_of_heading(title: str) -> Topic:
     """Return what a section called *title* is about."""
-    return _first(_HEADINGS, _NUMBERING.sub("", title).replace("_", " "))
+    kind = kind_of_heading(title)
+    return _TOPICS[kind] if kind else Topic.NONE
 
 
 def label_of(text: str) -> Labelled | None:
