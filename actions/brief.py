@@ -230,6 +230,8 @@ def _others(
 
 def answer_session_start(database: Database, hook: HookInput, settings: Settings) -> str:
     """Return what a SessionStart hook prints and record it; nothing if the same start was just answered."""
+    if hook.headless and not settings.inject.headless:
+        return ""
     request = request_from_hook(hook, settings)
     injection = compose(database, request)
     if injection.text and not record_injection(database, request, injection):
