@@ -242,6 +242,8 @@ def _others(
 
 def answer_session_start(context: Context, hook: HookInput) -> str:
     """Return what the SessionStart hook prints, and record it; empty for a start that was just answered."""
+    if hook.headless and not context.settings.inject.headless:
+        return ""
     asked = request_from_hook(hook, context.settings)
     injection = compose(context.database, asked, context.redact)
     if injection.text and not record_injection(context.database, asked, injection):

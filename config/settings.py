@@ -58,9 +58,10 @@ class IdleSettings(msgspec.Struct, frozen=True):
 
 
 class InjectSettings(msgspec.Struct, frozen=True):
-    """How much a starting session is told."""
+    """How much a starting session is told, and which ones are."""
 
     budget_bytes: Annotated[int, msgspec.Meta(ge=200, le=10_000)]
+    headless: bool
 
 
 class TaskSettings(msgspec.Struct, frozen=True):

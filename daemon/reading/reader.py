@@ -199,11 +199,12 @@ class Reader:
 
     def _retry_hook(self, event: HookEvent) -> None:
         """Record a new *event* once more: a session's first hooks come a moment before its transcript."""
-        fired_at = event.input.at or time.time()
+        hook, fired_at = event.input, event.input.at or time.time()
         if not event.is_retry and time.time() - fired_at < LATE_TRANSCRIPT_S:
-            hook = msgspec.structs.replace(event.input, at=fired_at)
-            again = HookEvent(hook, lambda _: None, is_retry=True)
+            again = HookEvent(msgspec.structs.replace(hook, at=fired_at), lambda _: None, is_retry=True)
             self._scheduler.submit_later(partial(self.record_hook, again), LATE_TRANSCRIPT_S)
+        else:
+            log.info("hook_dropped", event_name=hook.hook_event_name, reason="its session has no transcript")
 
     def _run_until_store_fails(self) -> None:
         try:

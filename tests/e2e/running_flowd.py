@@ -83,6 +83,10 @@ class RunningFlowd:
         file = self.state / "log" / "hooks.log"
         return file.read_text().splitlines() if file.exists() else []
 
+    def log(self) -> str:
+        """Return what the daemon has logged."""
+        return (self.state / "log" / "flowd.log").read_text()
+
     @property
     def database(self) -> Path:
         """core.db."""

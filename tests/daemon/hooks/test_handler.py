@@ -29,6 +29,20 @@ def test_a_starting_session_is_told_what_an_unfinished_one_was_doing(
     assert send_hook(daemon_home, session_id="next", **common) == ""
 
 
+def test_a_session_that_a_program_starts_is_told_only_if_that_is_asked_for(
+    daemon_home: "DaemonHome", project: Path
+) -> None:
+    daemon_home.start()
+    path = write_record(daemon_home, project, "worked")
+    send_hook(daemon_home, hook_event_name="Stop", session_id="worked", transcript_path=str(path))
+    start = {"cwd": str(project), "hook_event_name": "SessionStart", "entrypoint": "sdk-cli"}
+    assert send_hook(daemon_home, session_id="next", **start) == ""
+    daemon_home.stop()
+    daemon_home.paths.config_file.write_text("inject:\n  headless: true\n")
+    daemon_home.start()
+    assert "step 1" in send_hook(daemon_home, session_id="next", **start)
+
+
 @pytest.mark.parametrize(
     "event", ["PreCompact", "PostCompact", "SubagentStop", "UserPromptSubmit", "Unknown", ""]
 )
