@@ -103,7 +103,7 @@ def _candidate(
         return None
     if joint == "blank" and _FLAG.search(owner):
         joint = "flag"
-    if joint == "blank" and (owner.endswith("$") or (not joined["rest"] and meaning.kind == "password")):
+    if joint == "blank" and (owner.endswith("$") or not joined["rest"] and meaning.kind == "password"):
         return None
     # ``PASS: TestName`` is a verdict; ``pass=`` is none, and still a weak name.
     if meaning.is_weak and meaning.is_password and (joint != "sign" or in_capitals):

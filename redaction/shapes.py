@@ -159,7 +159,7 @@ SHAPES = (
     Shape("easypost-key", "EZAK EZTK", rf"{_ALNUM}{{54}}{_END}"),
     Shape("shippo-token", "shippo_live_ shippo_test_", rf"{_HEX}{{40}}"),
     Shape("api-key", "live_ test_", rf"{_HEX}{{35}}{_END}"),
-    Shape("api-key", "live_", r"(?=[\w-]{0,20}[A-Z])(?=[\w-]{0,20}\d)[\w-]{40,}", is_weak=True),
+    Shape("api-key", "live_", rf"(?=[\w-]{{0,20}}[A-Z])(?=[\w-]{{0,20}}\d)[\w-]{{40,}}", is_weak=True),
     Shape("coinbase-key", "organizations/", f"{_UUID}/apiKeys/{_UUID}"),
     # tools
     Shape("notion-token", "ntn_", rf"{_ALNUM}{{40,}}"),

@@ -84,8 +84,8 @@ def test_no_file_of_flowd_and_no_projection_keeps_it(daemon_home: DaemonHome, tm
         transcript_path=str(transcript),
         last_assistant_message=f"Rotated {SECRET}",
     )
-    for kind in ("state", "checkpoint", "handoff", "block", "away-summary"):
-        wait_until(lambda kind=kind: kind in kinds(daemon_home), f"a fact: {kind}")
+    expected = {"state", "checkpoint", "handoff", "block", "away-summary"}
+    wait_until(lambda: expected <= kinds(daemon_home), f"facts of {expected}")
     wait_until(lambda: len(list(handoffs.glob("*.md"))) == 2, "the automatic handoff")
     assert daemon_home.stop() == 0
     (automatic,) = set(handoffs.glob("*.md")) - {handoffs / "s9.md"}
