@@ -9,6 +9,7 @@ from functools import partial
 from types import FrameType
 
 from flowd import __version__
+from flowd.actions.context import Context
 from flowd.actions.daemon_client import Holder
 from flowd.config.live import LiveSettings
 from flowd.config.logs import log, set_level
@@ -33,7 +34,6 @@ from flowd.daemon.store_gate import StoreGate
 from flowd.daemon.supervised_thread import Runnable, SupervisedThread
 from flowd.daemon.timer import Timer
 from flowd.handoff.markdown.directory import handoffs_dir
-from flowd.redaction.redactor import use_patterns
 from flowd.sinks.protocol import Sink
 from flowd.sinks.registry import make_sinks
 from flowd.store.database import Database
@@ -52,7 +52,6 @@ class Supervisor:
 
     def __init__(self, paths: Paths, settings: LiveSettings, lock: InstanceLock) -> None:
         limit_arenas()
-        use_patterns(settings.current.redaction.patterns)
         self._paths = paths
         self._settings = settings
         self._settings_error = ""
@@ -66,9 +65,10 @@ class Supervisor:
         self._queue = ReaderQueue()
         self._scheduler = ReaderScheduler(self._queue, self._timer)
         self._gate = StoreGate(Database(paths.database_at(settings.current.store.path), durable=False))
+        self._context = Context(paths, settings, self._gate.database)
         self._watcher = self._new_watcher()
         self._reader = self._new_reader()
-        self._hooks = HookHandler(self._gate, settings, self._reader.submit_hook)
+        self._hooks = HookHandler(self._gate, self._context, self._reader.submit_hook)
         self._spool = Spool(paths.spool_dir)
         self._control: ControlServer | None = None
         self._serve: Child | None = None
@@ -100,14 +100,15 @@ class Supervisor:
         projects_dir = os.path.realpath(claude_config_dir(settings.claude.config_dir) / "projects")
         paths = ReaderPaths(projects_dir, handoffs_dir(settings.claude.config_dir), settings.tasks.globs)
         announce = self._dispatcher.announce
-        return Reader(paths, self._gate, self._queue, self._scheduler, self._watcher, announce)
+        redact = self._context.redact
+        return Reader(paths, self._gate, self._queue, self._scheduler, self._watcher, announce, redact)
 
     # Threads.
 
     def _start_threads(self) -> None:
         self._start_thread("timer", lambda: self._timer)
         self._start_thread("reader", lambda: self._reader)
-        for sink in make_sinks(self._gate.database, self._settings):
+        for sink in make_sinks(self._gate.database, self._settings, self._context.redact):
             self._start_thread(sink.name, partial(self._new_worker, sink))
         self._start_thread("hooks", lambda: self._hooks)
         self._start_thread("control", self._new_control)
@@ -194,7 +195,6 @@ class Supervisor:
         try:
             self._settings.reload()
             self._settings_error = ""
-            use_patterns(self._settings.current.redaction.patterns)
             set_level(self._settings.current.log)
             self._update_serve()
             log.info("settings_reloaded", file=str(self._settings.config_file))

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from flowd.redaction.data import Redact
 from flowd.redaction.redactor import redact
 from flowd.system.text import ELLIPSIS, printable_line
 from flowd.system.times import iso_millis
@@ -45,6 +46,16 @@ class BeadsNote(NamedTuple):
     handoff: str = ""
     parallel_state: str = ""
     workers: tuple[str, ...] = ()
+
+    def redacted(self, redact: Redact) -> "BeadsNote":
+        """Return this note with secrets masked in all its texts."""
+        fields = self._asdict()
+        for name, value in fields.items():
+            if isinstance(value, str):
+                fields[name] = redact(value)
+            elif isinstance(value, tuple):
+                fields[name] = tuple(map(redact, value))
+        return BeadsNote(**fields)
 
 
 class OwnBlock(NamedTuple):

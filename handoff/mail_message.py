@@ -4,6 +4,7 @@ import hashlib
 import re
 from typing import Literal, NamedTuple
 
+from flowd.redaction.data import Redact
 from flowd.redaction.redactor import redact
 from flowd.system.text import cut, one_line
 
@@ -25,7 +26,14 @@ class MailMessage(NamedTuple):
 
 
 def mail_message(
-    identity: str, *, trigger: str, track: str, context: str, body: str, epic: str = ""
+    identity: str,
+    *,
+    trigger: str,
+    track: str,
+    context: str,
+    body: str,
+    epic: str = "",
+    redact: Redact = redact,
 ) -> MailMessage:
     """Return the mail about one handoff of *track* (empty: general work), without a secret in it."""
     about = f"{track or GENERAL}/{epic}" if epic else track or GENERAL

@@ -62,25 +62,14 @@ class Redactor:
 DEFAULT = Redactor()
 
 
-class _InForce:
-    """The redactor of ``redact`` without one: the person's patterns, until every caller passes a redactor."""
-
-    redactor = DEFAULT
-
-
-def use_patterns(patterns: Iterable[str]) -> None:
-    """Have ``redact`` and ``find_secrets`` know *patterns* from now on. Deprecated: pass a Redactor."""
-    _InForce.redactor = DEFAULT.with_patterns(patterns)
+def redact(text: str) -> str:
+    """Return *text* with the secrets of the built-in rules replaced by ``[redacted:kind]``."""
+    return DEFAULT.redact(text)
 
 
-def redact(text: str, redactor: Redactor | None = None) -> str:
-    """Return *text* with every secret replaced by ``[redacted:kind]``."""
-    return (redactor or _InForce.redactor).redact(text)
-
-
-def find_secrets(text: str, redactor: Redactor | None = None) -> list[Secret]:
-    """Return kind and place of every secret in *text*, in order."""
-    return (redactor or _InForce.redactor).find(text)
+def find_secrets(text: str) -> list[Secret]:
+    """Return kind and place of the secrets in *text* that the built-in rules find, in order."""
+    return DEFAULT.find(text)
 
 
 def _find_in(piece: str) -> list[Secret]:

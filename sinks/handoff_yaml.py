@@ -13,6 +13,8 @@ from flowd.handoff.yaml.document import default_fields
 from flowd.handoff.yaml.merge import Merged, merge_into_file
 from flowd.model.facts import Checkpointed, Fact, StateChanged
 from flowd.model.session import SessionState, latest_activity
+from flowd.redaction.data import Redact
+from flowd.redaction.live import LiveRedactor
 from flowd.sinks.protocol import PermanentFailureError
 from flowd.store.database import Database
 from flowd.store.handoff_yaml_state import HandoffYamlState, HandoffYamlStates, folder_identity
@@ -30,8 +32,9 @@ class HandoffYamlSink:
     name = "handoff_yaml"
     low_latency = True
 
-    def __init__(self, database: Database, settings: LiveSettings) -> None:
+    def __init__(self, database: Database, settings: LiveSettings, redact: Redact | None = None) -> None:
         self._settings = settings
+        self._redact = redact or LiveRedactor(settings)
         self._handoffs = HandoffYamlStates(database)
         self._cached: dict[str, HandoffYamlState] = {}
         self._files: dict[str, Merged] = {}
@@ -84,7 +87,9 @@ class HandoffYamlSink:
             return None if merged == present else merged
 
         try:
-            done = merge_into_file(state.project, merge, known=self._files.get(state.project), touch=True)
+            done = merge_into_file(
+                state.project, merge, known=self._files.get(state.project), touch=True, redact=self._redact
+            )
         except UnsafeHandoffError as error:
             raise PermanentFailureError(str(error), hint=error.hint) from error
         _remember(self._files, state.project, done)

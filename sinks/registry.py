@@ -1,6 +1,7 @@
 """The registry of sinks. A new sink is one module, one line here, one test file."""
 
 from flowd.config.live import LiveSettings
+from flowd.redaction.data import Redact
 from flowd.sinks.agent_mail.sink import AgentMailSink
 from flowd.sinks.beads.sink import BeadsSink
 from flowd.sinks.core_db import CoreDbSink
@@ -13,16 +14,16 @@ from flowd.sinks.track.sink import TrackSink
 from flowd.store.database import Database
 
 
-def make_sinks(database: Database, settings: LiveSettings) -> tuple[Sink, ...]:
+def make_sinks(database: Database, settings: LiveSettings, redact: Redact) -> tuple[Sink, ...]:
     """Return every sink, in the order status shows them."""
     return (
         CoreDbSink(database),
-        HandoffYamlSink(database, settings),
-        BeadsSink(settings),
-        AgentMailSink(settings),
+        HandoffYamlSink(database, settings, redact),
+        BeadsSink(settings, redact),
+        AgentMailSink(settings, redact),
         IdleTimerSink(database),
-        HandoffMarkdownSink(database, settings),
-        HandoffIndexSink(),
+        HandoffMarkdownSink(database, settings, redact),
+        HandoffIndexSink(redact),
         KnowledgeSink(database),
-        TrackSink(database, settings),
+        TrackSink(database, settings, redact),
     )

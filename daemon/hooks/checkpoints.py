@@ -8,7 +8,7 @@ from flowd.daemon.reading.pipeline import Pipeline
 from flowd.model.checkpoints import checkpoint_fact, moment
 from flowd.model.facts import Compacted, Fact, SessionEnded, Trigger, WentIdle
 from flowd.model.hook_input import HookInput
-from flowd.redaction.redactor import redact
+from flowd.redaction.data import Redact
 from flowd.store.idle import Pause
 from flowd.store.journal import Batch, Journal
 
@@ -34,8 +34,9 @@ class CheckpointRequest(msgspec.Struct, frozen=True):
 class CheckpointRecorder:
     """Adds checkpoint facts to a batch. The key names the event: hook and transcript together make one."""
 
-    def __init__(self, pipeline: Pipeline, journal: Journal) -> None:
+    def __init__(self, pipeline: Pipeline, journal: Journal, redact: Redact) -> None:
         self._pipeline = pipeline
+        self._redact = redact
         self._journal = journal
         self.missed_since = 0.0
 
@@ -43,7 +44,7 @@ class CheckpointRecorder:
         """Add a checkpoint of the session's current state to *batch*; of a session it does not know, none."""
         if not self._pipeline.knows(request.session_id):
             return
-        message = redact(request.message)[:MAX_MESSAGE_CHARACTERS]
+        message = self._redact(request.message)[:MAX_MESSAGE_CHARACTERS]
         state = self._pipeline.state(request.session_id)
         later = self._compactions_after(request, batch)
         if later:  # a late PreCompact: keep the checkpoint that the transcript has already made

@@ -7,7 +7,6 @@ from typing import Any
 
 from flowd.actions.brief import answer_session_start
 from flowd.actions.context import Context
-from flowd.config.live import LiveSettings
 from flowd.config.logs import log
 from flowd.daemon.hooks.event import HookEvent
 from flowd.daemon.store_gate import StoreGate
@@ -22,9 +21,9 @@ Answer = Callable[[bytes], None]
 class HookHandler:
     """Receives hooks from the control thread; its own thread composes the answers to SessionStart."""
 
-    def __init__(self, gate: StoreGate, settings: LiveSettings, submit: Callable[[HookEvent], None]) -> None:
+    def __init__(self, gate: StoreGate, context: Context, submit: Callable[[HookEvent], None]) -> None:
         self._gate = gate
-        self._context = Context(None, settings, gate.database)
+        self._context = context
         self._submit = submit
         self._starts: queue.SimpleQueue[tuple[HookInput, Answer] | None] = queue.SimpleQueue()
 

@@ -6,6 +6,7 @@ from flowd.daemon.reading.watcher import Watcher
 from flowd.handoff.markdown.directory import handoff_files, is_handoff_name, stat_handoff
 from flowd.handoff.markdown.index import parse_file
 from flowd.model.facts import Fact, HandoffIndexed
+from flowd.redaction.data import Redact
 from flowd.store.documents import Ownership, indexed_fact, open_escalations
 from flowd.store.journal import Journal
 
@@ -13,7 +14,8 @@ from flowd.store.journal import Journal
 class HandoffFiles:
     """Follows every handoff directory, in the reader's thread."""
 
-    def __init__(self, root: str, journal: Journal, watcher: Watcher) -> None:
+    def __init__(self, root: str, journal: Journal, watcher: Watcher, redact: Redact) -> None:
+        self._redact = redact
         self._root = root
         self._journal = journal
         self._watcher = watcher
@@ -85,7 +87,7 @@ class HandoffFiles:
         self._seen[path] = signature
         project = ownership.owner(path, parsed.document)
         (self._unowned.discard if project else self._unowned.add)(path)
-        return [indexed_fact(parsed, project)] if project or not is_known else []
+        return [indexed_fact(parsed, project, self._redact)] if project or not is_known else []
 
     def _is_handoff(self, path: str) -> bool:
         directory, name = os.path.split(path)

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from flowd.daemon.reading.watcher import Watcher
 from flowd.extractors.fields.blocks import task_file_facts
 from flowd.model.facts import Fact
+from flowd.redaction.data import Redact
 
 MAX_BYTES = 1 << 20
 MAX_DIRECTORIES = 2000
@@ -19,7 +20,8 @@ SKIPPED = frozenset("node_modules venv __pycache__ dist build target vendor site
 class TaskFiles:
     """Knows which files of a project are task files, and which of them have changed."""
 
-    def __init__(self, watcher: Watcher, globs: Sequence[str]) -> None:
+    def __init__(self, watcher: Watcher, globs: Sequence[str], redact: Redact) -> None:
+        self._redact = redact
         self._watcher = watcher
         self._patterns = [re.compile(_expression(glob)) for glob in globs]
         self._roots: set[str] = set()
@@ -62,7 +64,7 @@ class TaskFiles:
         except OSError:
             return []
         self._seen[path] = status.st_mtime_ns
-        return task_file_facts(text, path, root, status.st_mtime)
+        return task_file_facts(text, path, root, status.st_mtime, self._redact)
 
     def _matches(self, relative: str) -> bool:
         return any(pattern.fullmatch(relative) for pattern in self._patterns)

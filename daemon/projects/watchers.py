@@ -9,6 +9,7 @@ from flowd.daemon.projects.task_files import TaskFiles
 from flowd.daemon.reading.watcher import Watcher
 from flowd.model.facts import Fact
 from flowd.model.session import SessionState, latest_activity
+from flowd.redaction.data import Redact
 from flowd.store.journal import Journal
 from flowd.workspace.git import enclosing_git_place, read_branch
 
@@ -44,19 +45,25 @@ class ProjectWatchers:
     """Watches projects with live sessions, and the directory of handoff documents."""
 
     def __init__(
-        self, journal: Journal, watcher: Watcher, task_globs: Sequence[str], handoffs_dir: str
+        self,
+        journal: Journal,
+        watcher: Watcher,
+        task_globs: Sequence[str],
+        handoffs_dir: str,
+        redact: Redact,
     ) -> None:
+        self._redact = redact
         self._task_globs = task_globs
         self._branches = Branches(watcher)
-        self._tasks = TaskFiles(watcher, task_globs)
+        self._tasks = TaskFiles(watcher, task_globs, redact)
         self._follow_again_at: dict[str, float] = {}
         self.conductors = Conductors(watcher)
-        self.handoffs = HandoffFiles(handoffs_dir, journal, watcher)
+        self.handoffs = HandoffFiles(handoffs_dir, journal, watcher, redact)
 
     def use_watcher(self, watcher: Watcher) -> None:
         """Replace the watcher; projects are watched again when they are followed next."""
         self._branches = Branches(watcher)
-        self._tasks = TaskFiles(watcher, self._task_globs)
+        self._tasks = TaskFiles(watcher, self._task_globs, self._redact)
         self._follow_again_at.clear()
         self.conductors.use_watcher(watcher)
         self.handoffs.use_watcher(watcher)

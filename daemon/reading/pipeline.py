@@ -9,11 +9,13 @@ from flowd.daemon.projects.resolver import ProjectResolver
 from flowd.daemon.reading.tailer import Chunk
 from flowd.daemon.reading.unknown_types import UnknownTypes
 from flowd.extractors.fields.activity import note_entrypoint
+from flowd.extractors.transcript.masking import mask_records
 from flowd.extractors.transcript.protocol import Note
 from flowd.extractors.transcript.records import Decoded, decode_lines
 from flowd.extractors.transcript.session import SessionMemory
 from flowd.model.facts import Fact, TranscriptVanished, state_fact
 from flowd.model.session import SessionState
+from flowd.redaction.live import LiveRedactor
 from flowd.store.journal import Batch
 from flowd.store.sources import Source
 from flowd.system.times import seconds
@@ -27,8 +29,9 @@ LoadMemory = Callable[[str], bytes | None]
 class Pipeline:
     """Feeds chunks to the sessions' memories and adds the resulting facts to a batch."""
 
-    def __init__(self, load_memory: LoadMemory, projects: ProjectResolver) -> None:
+    def __init__(self, load_memory: LoadMemory, projects: ProjectResolver, redact: LiveRedactor) -> None:
         self._load_memory = load_memory
+        self._redact = redact
         self._projects = projects
         self._memories: OrderedDict[str, SessionMemory] = OrderedDict()
         self._changed: set[str] = set()
@@ -37,6 +40,7 @@ class Pipeline:
     def process(self, source: Source, chunk: Chunk, batch: Batch) -> None:
         """Feed *chunk* to its session's memory and advance *source*; facts and offset go into *batch*."""
         decoded = decode_lines(chunk.data, source.lines + 1)
+        mask_records(decoded, self._redact.custom)
         if not source.session_id:  # a subagent beside the sessions: its records name the parent
             session_ids = (record.session_id for record in decoded.records)
             source.session_id = next(filter(None, session_ids), "")

@@ -29,6 +29,7 @@ from flowd.daemon.store_gate import StoreGate
 from flowd.extractors.transcript.paths import transcript_name
 from flowd.model.facts import Fact, HandoffIndexed, StateChanged
 from flowd.model.hook_input import HookInput
+from flowd.redaction.live import LiveRedactor
 from flowd.store.idle import IdleTable, Pause
 from flowd.store.journal import Journal
 from flowd.store.schema import made_at
@@ -72,6 +73,7 @@ class Reader:
         scheduler: ReaderScheduler,
         watcher: Watcher,
         on_commit: OnCommit,
+        redact: LiveRedactor,
     ) -> None:
         self._root = paths.projects_dir
         self._gate = gate
@@ -81,11 +83,11 @@ class Reader:
         self._scheduler = scheduler
         self._on_commit = on_commit
         self._reconciler = Reconciler(paths.projects_dir, watcher)
-        self._watchers = ProjectWatchers(self._journal, watcher, paths.task_globs, paths.handoffs_dir)
+        self._watchers = ProjectWatchers(self._journal, watcher, paths.task_globs, paths.handoffs_dir, redact)
         resolver = ProjectResolver()
-        self._pipeline = Pipeline(self._journal.memory, resolver)
+        self._pipeline = Pipeline(self._journal.memory, resolver, redact)
         self._follower = Follower(queue, scheduler, self._pipeline)
-        self._checkpoints = CheckpointRecorder(self._pipeline, self._journal)
+        self._checkpoints = CheckpointRecorder(self._pipeline, self._journal, redact)
         self._writer = BatchWriter(gate, self._pipeline, self._checkpoints, scheduler)
         self.status = ReaderStatus()
 

@@ -97,12 +97,16 @@ def describe(memory: BlockMemory, place: ProjectPlace) -> dict[str, Any]:
     return fields if memory.prompted_since else fields | {"status": _STATUS[block.outcome]}
 
 
-def found_in(text: str, path: str = "") -> list[FoundBlock]:
+def found_in(text: str, path: str = "", redact: Redact = redact) -> list[FoundBlock]:
     """Return the redacted blocks of *text*; *path* names the document that holds it, if any."""
-    return [redacted(found) for found in blocks_in_markdown(text, path)] if may_hold_block(text) else []
+    if not may_hold_block(text):
+        return []
+    return [redacted(found, redact) for found in blocks_in_markdown(text, path)]
 
 
-def task_file_facts(text: str, path: str, project: str, modified_at: float) -> list[Fact]:
+def task_file_facts(
+    text: str, path: str, project: str, modified_at: float, redact: Redact = redact
+) -> list[Fact]:
     """Return a fact for each block of a task file of *project*, dated *modified_at*."""
     return [
         Fact(
@@ -112,7 +116,7 @@ def task_file_facts(text: str, path: str, project: str, modified_at: float) -> l
             at=modified_at,
             body=BlockFound(found=found, file=path),
         )
-        for found in found_in(text, path)
+        for found in found_in(text, path, redact)
     ]
 
 

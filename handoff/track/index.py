@@ -7,6 +7,7 @@ import re
 from flowd.handoff.errors import HandoffError
 from flowd.handoff.track.document import ReadHandoff, read_document
 from flowd.handoff.track.files import make_track_folder, read_track_file, replace_track_file, track_lock
+from flowd.redaction.data import Redact
 from flowd.redaction.redactor import redact
 from flowd.system.times import iso_millis
 
@@ -17,20 +18,20 @@ MAX_READ = 1000
 _RULE = re.compile(r"^\s*\|?[\s:|-]*-[\s:|-]*\|?\s*$")
 
 
-def add_to_index(project: str, directory: str, track: str, name: str) -> bool:
+def add_to_index(project: str, directory: str, track: str, name: str, redact: Redact = redact) -> bool:
     """Have the handoff *name* stand in index.md; say whether it does, which other column layouts forbid."""
     make_track_folder(project, directory)
     path = os.path.join(directory, INDEX)
     with track_lock(project, directory):
         present = read_track_file(project, path)
         if present is None:
-            replace_track_file(project, path, _whole(project, directory, track))
+            replace_track_file(project, path, _whole(project, directory, track, redact))
             return True
         if f"](./{name})" in present:
             return True
         if not _has_own_columns(present):
             return False
-        row = _row(_read(project, os.path.join(directory, name)))
+        row = _row(_read(project, os.path.join(directory, name)), redact)
         replace_track_file(project, path, _after_last_row(present, row))
         return True
 
@@ -47,8 +48,8 @@ def handoffs_in(project: str, directory: str) -> list[ReadHandoff]:
     return sorted((handoff for handoff in found if handoff.timestamp), key=lambda each: (each.at, each.path))
 
 
-def _whole(project: str, directory: str, track: str) -> str:
-    rows = [_row(handoff) for handoff in handoffs_in(project, directory)]
+def _whole(project: str, directory: str, track: str, redact: Redact) -> str:
+    rows = [_row(handoff, redact) for handoff in handoffs_in(project, directory)]
     head = [
         f"# Handoff Log: {track}",
         "",
@@ -58,15 +59,15 @@ def _whole(project: str, directory: str, track: str) -> str:
     return "\n".join([*head, *rows]) + "\n"
 
 
-def _row(handoff: ReadHandoff) -> str:
+def _row(handoff: ReadHandoff, redact: Redact) -> str:
     when = iso_millis(handoff.at).removesuffix("Z").replace("T", " ")
     name = os.path.basename(handoff.path)
     cells = (when, handoff.trigger or "-", handoff.bead or "-", handoff.summary[:SUMMARY_CHARACTERS] or "-")
-    return f"| {' | '.join(_cell(cell) for cell in cells)} | [→](./{name}) |"
+    return f"| {' | '.join(_cell(redact(cell)) for cell in cells)} | [→](./{name}) |"
 
 
 def _cell(text: str) -> str:
-    return redact(text).replace("\\", "\\\\").replace("|", "\\|")
+    return text.replace("\\", "\\\\").replace("|", "\\|")
 
 
 def _has_own_columns(text: str) -> bool:

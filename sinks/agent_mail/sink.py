@@ -7,6 +7,8 @@ from flowd.handoff.mail_message import MAILED, MailMessage, mail_message
 from flowd.handoff.track.beads import TrackBeads, track_beads
 from flowd.model.facts import Checkpointed, Fact
 from flowd.model.session import SessionState
+from flowd.redaction.data import Redact
+from flowd.redaction.live import LiveRedactor
 from flowd.sinks.agent_mail.client import NoServerError
 from flowd.sinks.agent_mail.mailbox import is_configured, send_handoff
 from flowd.sinks.protocol import RetryLaterError
@@ -24,8 +26,9 @@ class AgentMailSink:
     debounce_s = 0.0
     low_latency = False
 
-    def __init__(self, settings: LiveSettings) -> None:
+    def __init__(self, settings: LiveSettings, redact: Redact | None = None) -> None:
         self._settings = settings
+        self._redact = redact or LiveRedactor(settings)
         self.detail = ""
 
     def key(self, fact: Fact) -> str | None:
@@ -40,7 +43,8 @@ class AgentMailSink:
         settings = self._settings.current.agent_mail
         if not isinstance(fact.body, Checkpointed) or not is_configured(settings):
             return
-        message = checkpoint_mail(fact.body, track_beads(fact.project, fact.body.track))
+        track = track_beads(fact.project, fact.body.track)
+        message = checkpoint_mail(fact.body, track, self._redact)
         try:
             recipient = send_handoff(fact.project, message, settings)
         except NoServerError as error:
@@ -52,7 +56,7 @@ class AgentMailSink:
         """Do nothing: ``accept`` has sent the mail."""
 
 
-def checkpoint_mail(checkpoint: Checkpointed, track: TrackBeads | None) -> MailMessage:
+def checkpoint_mail(checkpoint: Checkpointed, track: TrackBeads | None, redact: Redact) -> MailMessage:
     """Return the mail of *checkpoint*."""
     state = checkpoint.state
     return mail_message(
@@ -62,6 +66,7 @@ def checkpoint_mail(checkpoint: Checkpointed, track: TrackBeads | None) -> MailM
         epic=checkpoint.epic,
         context=state.now or state.goal or state.title or "work in progress",
         body=_body(checkpoint, track),
+        redact=redact,
     )
 
 

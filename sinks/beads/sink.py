@@ -5,7 +5,8 @@ from pathlib import Path
 from flowd.config.live import LiveSettings
 from flowd.handoff.track.beads import beads_disabled, track_beads
 from flowd.model.facts import Checkpointed, Fact
-from flowd.redaction.redactor import redact
+from flowd.redaction.data import Redact
+from flowd.redaction.live import LiveRedactor
 from flowd.sinks.beads.bd import BdOutcome, BdResult, is_issue_id
 from flowd.sinks.beads.content import checkpoint_note, with_workers
 from flowd.sinks.beads.directory import find_beads
@@ -27,8 +28,9 @@ class BeadsSink:
     debounce_s = 5.0
     low_latency = False
 
-    def __init__(self, settings: LiveSettings) -> None:
+    def __init__(self, settings: LiveSettings, redact: Redact | None = None) -> None:
         self._settings = settings
+        self._redact = redact or LiveRedactor(settings)
         self.detail = ""
 
     def key(self, fact: Fact) -> str | None:
@@ -48,8 +50,9 @@ class BeadsSink:
             raise RetryLaterError("waiting for the track handoff to be written, which the note names")
         epic = track.epic if track is not None and is_issue_id(track.epic) else ""
         note = with_workers(checkpoint_note(fact.body, fact.at, track), fact.project, track)
+        note = note.redacted(self._redact)
         result = sync_note(fact.project, epic, note, self._settings.current.beads)
-        self.detail = f"{Path(fact.project).name}: {describe(result)}"
+        self.detail = self._redact(f"{Path(fact.project).name}: {describe(result)}")
         _raise_failure(result.outcome, self.detail)
 
     def flush(self) -> None:
@@ -60,7 +63,7 @@ def describe(result: BdResult) -> str:
     """Return *result* as one line for people."""
     if result.outcome is BdOutcome.DELIVERED:
         return f"{result.outcome} to {result.issues[0].id}"
-    return f"{result.outcome} ({redact(result.message)})" if result.message else str(result.outcome)
+    return f"{result.outcome} ({result.message})" if result.message else str(result.outcome)
 
 
 def _raise_failure(outcome: BdOutcome, detail: str) -> None:

@@ -18,6 +18,9 @@ from flowd.handoff.markdown.index import ParsedHandoff, parsed_handoffs, refresh
 from flowd.handoff.markdown.render import render_draft
 from flowd.model.facts import Checkpointed, Fact, HandoffIndexed
 from flowd.model.session import SessionState, latest_activity
+from flowd.redaction.data import Redact
+from flowd.redaction.live import LiveRedactor
+from flowd.redaction.redactor import redact
 from flowd.sinks.handoff_markdown.draft import PreviousHandoff, automatic_draft, words_for
 from flowd.sinks.protocol import PermanentFailureError
 from flowd.store.database import Database
@@ -41,7 +44,8 @@ class HandoffMarkdownSink:
     debounce_s = 1.0
     low_latency = False
 
-    def __init__(self, database: Database, settings: LiveSettings) -> None:
+    def __init__(self, database: Database, settings: LiveSettings, redact: Redact | None = None) -> None:
+        self._redact = redact or LiveRedactor(settings)
         self._journal = Journal(database)
         self._settings = settings
 
@@ -69,7 +73,7 @@ class HandoffMarkdownSink:
         """Do nothing: ``accept`` has written the file."""
 
     def _is_covered(self, present: list[ParsedHandoff], state: SessionState) -> bool:
-        if present and unseen_escalations(self._journal, present[0]):
+        if present and unseen_escalations(self._journal, present[0], self._redact):
             return True  # the newest handoff must keep showing its escalation
         return any(self._covers(existing, state) for existing in present)
 
@@ -87,7 +91,8 @@ class HandoffMarkdownSink:
         before = next((existing for existing in present if existing.file.path != path), None)
         previous = PreviousHandoff(os.path.basename(before.file.path), before.document) if before else None
         words = words_for(self._journal, state)
-        text = render_draft(automatic_draft(state, checkpoint.trigger, words, previous))
+        draft = automatic_draft(state, checkpoint.trigger, words, previous)
+        text = render_draft(draft, self._redact)
         digest = text_digest(text.encode("utf-8", "replace"))
         self._journal.append(written_fact(self._journal, path, digest, state))
         replace_file(path, text, modified_ns=_activity_ns(state))
@@ -132,6 +137,9 @@ class HandoffIndexSink:
     debounce_s = 2.0
     low_latency = False
 
+    def __init__(self, redact: Redact = redact) -> None:
+        self._redact = redact
+
     def key(self, fact: Fact) -> str | None:
         """Return the directory: one index covers all changes before it."""
         return os.path.dirname(fact.body.path) if isinstance(fact.body, HandoffIndexed) else None
@@ -140,7 +148,7 @@ class HandoffIndexSink:
         """Update the index of the directory if it still exists."""
         directory = self.key(fact)
         if directory and os.path.isdir(directory):  # noqa: PTH112 answers, never raises
-            refresh_index(directory)
+            refresh_index(directory, self._redact)
 
     def flush(self) -> None:
         """Do nothing: ``accept`` has written the file."""

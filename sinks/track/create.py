@@ -7,6 +7,7 @@ from typing import NamedTuple
 import msgspec
 
 from flowd.config.settings import Settings
+from flowd.handoff.mail_message import MailMessage
 from flowd.handoff.track.beads import TrackBeads
 from flowd.handoff.track.document import TrackHandoff, file_name, render, timestamp_text, write_document
 from flowd.handoff.track.index import add_to_index
@@ -161,13 +162,17 @@ class Creation:
         return DeliveryResult(DONE, f"{scanned.masked} hidden" if scanned.masked else "none")
 
     def _mail(self) -> DeliveryResult:
-        return self._delivery.mail(self._project, checkpoint_mail(self._checkpoint, self._track_beads()))
+        return self._delivery.mail(self._project, self._message())
+
+    def _message(self) -> MailMessage:
+        return checkpoint_mail(self._checkpoint, self._track_beads(), self._redact)
 
     def _note(self) -> DeliveryResult:
         note = checkpoint_note(self._checkpoint, self._at, self._track_beads())
         if self._workers.workers:
             note = note._replace(parallel_state=self._workers.summary, workers=self._workers.told)
         epic = self._metadata.epic
+        note = note.redacted(self._redact)
         return self._delivery.note(self._project, epic if is_issue_id(epic) else "", note)
 
     def _track_beads(self) -> TrackBeads:
@@ -212,7 +217,7 @@ class Creation:
     def _list(self) -> DeliveryResult:
         if not self._file:
             return DeliveryResult(SKIPPED, "no file to name")
-        if add_to_index(self._project, self._track.handoffs, self._track.name, self._file):
+        if add_to_index(self._project, self._track.handoffs, self._track.name, self._file, self._redact):
             return DeliveryResult(DONE)
         return DeliveryResult(SKIPPED, "index.md has other columns and was not changed")
 

@@ -20,6 +20,8 @@ from flowd.handoff.yaml.storage import Signature, signature_of
 from flowd.model.checkpoints import checkpoint_fact
 from flowd.model.facts import Checkpointed, Fact
 from flowd.model.session import latest_activity
+from flowd.redaction.data import Redact
+from flowd.redaction.live import LiveRedactor
 from flowd.sinks.beads.directory import find_beads
 from flowd.sinks.protocol import RetryLaterError
 from flowd.sinks.track.create import Creation, CreationResult
@@ -41,7 +43,8 @@ class TrackSink:
     debounce_s = 0.5
     low_latency = False
 
-    def __init__(self, database: Database, settings: LiveSettings) -> None:
+    def __init__(self, database: Database, settings: LiveSettings, redact: Redact | None = None) -> None:
+        self._redact = redact or LiveRedactor(settings)
         self._journal = Journal(database)
         self._settings = settings
         self.detail = ""
@@ -93,7 +96,13 @@ class TrackSink:
         self._wait_for_workers(track, at)
         checkpoint = msgspec.structs.replace(checkpoint, track=track.name)
         created = Creation(
-            track.project, checkpoint, at, settings, DeferDelivery(), decide=self._may_continue
+            track.project,
+            checkpoint,
+            at,
+            settings,
+            DeferDelivery(),
+            decide=self._may_continue,
+            redact=self._redact,
         ).run()
         self._report(track, checkpoint.trigger, created)
 

@@ -16,17 +16,19 @@ from flowd.daemon.timer import Timer
 from flowd.model.facts import Fact
 from flowd.store.database import Database
 from flowd.store.journal import Journal
+from tests.support.redactor import live_redactor
 
 
 class Following:
     """A reader without its thread: ``catch_up`` and ``look`` call ``step`` until nothing is left to do."""
 
-    def __init__(self, database: Database, projects: Path) -> None:
+    def __init__(self, database: Database, projects: Path, *patterns: str) -> None:
         self.projects = projects
         self.folder = projects / "-work-project"
         self.folder.mkdir(parents=True)
         self.transcript = self.folder / "s1.jsonl"
         self.database = database
+        self.redact = live_redactor(*patterns)
         self.reader: Reader
         self.restart()
 
@@ -40,6 +42,7 @@ class Following:
             ReaderScheduler(self.queue, self.timer, min_rest_s=0),
             NoWatcher(lambda: None),
             lambda *_: None,
+            self.redact,
         )
         self.reader.load()
         self._run_to_end()

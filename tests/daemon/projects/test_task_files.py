@@ -7,6 +7,7 @@ import pytest
 
 from flowd.daemon.projects.task_files import TaskFiles
 from flowd.daemon.reading.watcher import NoWatcher
+from flowd.redaction.redactor import redact
 from tests.support.transcript_lines import line
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def root(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def tasks(root: Path) -> TaskFiles:
-    tasks = TaskFiles(NoWatcher(lambda: None), GLOBS)
+    tasks = TaskFiles(NoWatcher(lambda: None), GLOBS, redact)
     assert tasks.follow(str(root))
     return tasks
 
@@ -80,7 +81,7 @@ def test_files_of_no_followed_project_say_nothing(root: Path, tasks: TaskFiles, 
 
 
 def test_without_globs_nothing_is_followed(root: Path) -> None:
-    assert not TaskFiles(NoWatcher(lambda: None), ()).follow(str(root))
+    assert not TaskFiles(NoWatcher(lambda: None), (), redact).follow(str(root))
 
 
 def test_a_task_file_of_a_live_project_reaches_the_graph(daemon_home: "DaemonHome", root: Path) -> None:

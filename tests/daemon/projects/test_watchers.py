@@ -11,6 +11,7 @@ from flowd.daemon.projects.watchers import ProjectWatchers
 from flowd.daemon.reading.watcher import NoWatcher
 from flowd.model.facts import HandoffIndexed
 from flowd.model.session import SessionState
+from flowd.redaction.redactor import redact
 from flowd.store.database import Database
 from flowd.store.journal import Journal
 from tests.support.track_project import TrackProject
@@ -37,7 +38,7 @@ class Watching:
         self.handoffs_dir = root / "handoffs"
         self.watcher = Watched()
         self.projects = ProjectWatchers(
-            Journal(database), self.watcher, ["tasks/**/*.md"], str(self.handoffs_dir)
+            Journal(database), self.watcher, ["tasks/**/*.md"], str(self.handoffs_dir), redact
         )
 
     def follow(self, project: Path, age_s: float = 0.0) -> list[str]:

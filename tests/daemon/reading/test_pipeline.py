@@ -7,6 +7,7 @@ from flowd.daemon.reading.pipeline import ACTIVE_S, Pipeline
 from flowd.daemon.reading.tailer import Chunk
 from flowd.store.journal import Batch
 from flowd.store.sources import Source
+from tests.support.redactor import live_redactor
 from tests.support.transcript_lines import line
 
 
@@ -32,7 +33,7 @@ def read(pipeline: Pipeline, session_id: str, age_s: float, batch: Batch) -> Non
 def test_a_session_at_rest_is_let_go_and_one_at_work_stays() -> None:
     """After a catch-up only the sessions that somebody works in are in memory."""
     stored, batch = Stored(), Batch()
-    pipeline = Pipeline(stored.load, ProjectResolver())
+    pipeline = Pipeline(stored.load, ProjectResolver(), live_redactor())
     read(pipeline, "resting", ACTIVE_S + 60, batch)
     read(pipeline, "working", 0.0, batch)
     pipeline.finish(batch)
@@ -47,7 +48,7 @@ def test_a_session_at_rest_is_let_go_and_one_at_work_stays() -> None:
 def test_what_is_not_stored_yet_is_not_let_go() -> None:
     """A memory that has moved since the last commit is nowhere else."""
     stored, batch = Stored(), Batch()
-    pipeline = Pipeline(stored.load, ProjectResolver())
+    pipeline = Pipeline(stored.load, ProjectResolver(), live_redactor())
     read(pipeline, "resting", ACTIVE_S + 60, batch)
     assert not pipeline.release_memory()
     assert pipeline.knows("resting")
