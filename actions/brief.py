@@ -2,18 +2,16 @@
 
 import time
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
 
 from flowd.actions.context import Context
-from flowd.actions.handoff_yaml import has_folder
 from flowd.actions.session import STATES_READ, find_session
 from flowd.config.settings import Settings
 from flowd.handoff.briefing import Briefing, Level, render, with_more
 from flowd.handoff.errors import HandoffError
-from flowd.handoff.yaml.storage import Folder, read_file
+from flowd.handoff.yaml.storage import read_stored
 from flowd.model.facts import Fact, HandoffIndexed, Injected
 from flowd.model.hook_input import HookInput
 from flowd.model.session import SessionState, latest_activity, phase_of
@@ -145,11 +143,8 @@ def _trusted_file(
     database: Database, root: str, said: UserFields, redact: Redact
 ) -> tuple[Mapping[str, str], str]:
     """Return the person's fields of handoff.yaml, or a warning why they are ignored."""
-    if not has_folder(root):
-        return {}, ""
     try:
-        with Folder(Path(root)) as folder:
-            present = read_file(folder).mapping or {}
+        present = read_stored(root).mapping or {}
     except HandoffError as error:
         return {}, f"flowd ignores this project's .flow-guardian/handoff.yaml: {error}"
     shown = HandoffYamlStates(database).get(root)

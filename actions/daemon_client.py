@@ -1,6 +1,5 @@
 """Client of the control socket: one request, one answer, with a deadline."""
 
-import fcntl
 import os
 import socket
 from contextlib import suppress
@@ -11,6 +10,7 @@ import msgspec
 
 from flowd.config.paths import Paths, resolve_paths
 from flowd.system.errors import FlowdError, NotRunningError
+from flowd.system.locks import is_locked
 
 DEADLINE_S = 5.0
 
@@ -49,12 +49,9 @@ def running_holder(path: Path) -> Holder | None:
     except OSError:
         return None
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return read_holder(path)
+        return read_holder(path) if is_locked(descriptor) else None
     finally:
         os.close(descriptor)
-    return None
 
 
 def control_socket(paths: Paths) -> Path:

@@ -6,7 +6,8 @@ from pathlib import Path
 import msgspec
 
 from flowd.actions.context import Context
-from flowd.handoff.yaml.api import get_handoff_path, load_handoff, update_handoff
+from flowd.handoff.yaml.api import get_handoff_path, update_handoff
+from flowd.handoff.yaml.api import read_handoff as read_file
 from flowd.handoff.yaml.document import Handoff, default_fields, is_absent
 from flowd.handoff.yaml.merge import merge_into_file
 from flowd.store.handoff_yaml_state import HandoffYamlStates
@@ -31,7 +32,7 @@ def has_folder(root: str | Path) -> bool:
 
 def read_handoff(root: str | Path) -> Handoff:
     """Return the project's handoff.yaml, empty without a usable one. Create nothing."""
-    return (load_handoff(Path(root)) or {}) if has_folder(root) else {}
+    return read_file(Path(root)) or {}
 
 
 def init_project(context: Context, root: str) -> InitResult:

@@ -1,8 +1,6 @@
 """One daemon per user: a kernel lock on a file decides who runs, not the file's contents."""
 
-import fcntl
 import os
-import time
 from pathlib import Path
 
 import msgspec
@@ -10,10 +8,10 @@ import msgspec
 from flowd.actions.daemon_client import Holder, read_holder
 from flowd.config.paths import make_private_dir
 from flowd.system.errors import FlowdError
+from flowd.system.locks import wait_for_lock
 
 # A probe ("is it running?") holds a shared lock for an instant, which must not refuse a start.
 PROBE_S = 0.2
-RETRY_S = 0.01
 
 
 class AlreadyRunningError(FlowdError):
@@ -31,7 +29,7 @@ class InstanceLock:
         """Take the lock; raise AlreadyRunningError with the holder's pid if another process has it."""
         make_private_dir(self._path.parent)
         descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-        if not _try_lock(descriptor):
+        if not wait_for_lock(descriptor, PROBE_S):
             os.close(descriptor)
             holder = read_holder(self._path)
             who = f"pid {holder.pid}" if holder else "another process"
@@ -52,16 +50,3 @@ class InstanceLock:
             os.ftruncate(self._descriptor, 0)
             os.close(self._descriptor)
             self._descriptor = -1
-
-
-def _try_lock(descriptor: int) -> bool:
-    deadline = time.monotonic() + PROBE_S
-    while True:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            if time.monotonic() >= deadline:
-                return False
-            time.sleep(RETRY_S)
-        else:
-            return True

@@ -29,7 +29,6 @@ _LABELS = (
     "PARALLEL_STATE",
     "WORKERS",
 )
-moment_text = iso_millis
 _OWN_LINE = re.compile(rf"(?:{'|'.join(_LABELS)}): ")
 
 
@@ -86,7 +85,7 @@ def block_text(note: BeadsNote, room_bytes: int) -> str | None:
     lines, line_bytes = note_lines(note), LINE_BYTES
     while line_bytes >= MIN_LINE_BYTES:
         shortened = [_shortened(line, line_bytes) for line in lines]
-        text = "\n".join([f"<!-- flowd {moment_text(note.at)} -->", *shortened, "<!-- /flowd -->"])
+        text = "\n".join([f"<!-- flowd {iso_millis(note.at)} -->", *shortened, "<!-- /flowd -->"])
         if len(text.encode()) <= room_bytes:
             return text
         line_bytes //= 2

@@ -16,6 +16,7 @@ from flowd.model.hook_input import HookInput, hook_input
 from flowd.redaction.data import Redact, redact_data
 from flowd.system.errors import FlowdError
 from flowd.system.files import temporary_file
+from flowd.system.times import iso_seconds
 from flowd.workspace.project import FOLDER, resolve_project
 
 DEADLINE_S = 20
@@ -117,9 +118,8 @@ def _keep_newest(spool: Path) -> None:
 
 
 def _log(folder: Path, outcome: str) -> None:
-    moment = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     with (folder / "hooks.log").open("a", encoding="utf-8") as log:
-        log.write(f"{moment} fallback {outcome}\n")
+        log.write(f"{iso_seconds(time.time())} fallback {outcome}\n")
 
 
 if __name__ == "__main__":

@@ -3,12 +3,12 @@
 import sqlite3
 import subprocess
 import sys
-from datetime import datetime
 from pathlib import Path
 
 from flowd.store.database import Database
 from flowd.system.errors import StoreError
 from flowd.system.processes import NEUTRAL_DIRECTORY, python_command, scrubbed_environment
+from flowd.system.times import to_seconds
 
 MIGRATION_SET = "flowd"
 MIGRATIONS_TABLE = "flow_migrations"
@@ -54,7 +54,7 @@ def made_at(database: Database) -> float:
     """Return when flowd first used *database*."""
     with database.reading() as connection:
         row = connection.execute(f"select min(applied_at) from {MIGRATIONS_TABLE}").fetchone()  # noqa: S608 a constant
-    return datetime.fromisoformat(row[0]).timestamp() if row[0] else 0.0
+    return to_seconds(row[0])
 
 
 def ensure_current(database: Database) -> None:

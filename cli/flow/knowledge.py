@@ -2,7 +2,6 @@
 
 import argparse
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -27,6 +26,7 @@ from flowd.store.knowledge.search import (
     tasks_of,
 )
 from flowd.store.knowledge.transfer import as_dot, as_json, as_mermaid, import_graph, load_graph
+from flowd.system.times import local_minute
 
 
 class TaskDetails(msgspec.Struct, frozen=True):
@@ -94,7 +94,7 @@ def _fact(name: str, value: str) -> list[str]:
 
 def _mention(mention: MentionRow) -> str:
     place = mention.provenance
-    day = time.strftime("%Y-%m-%d %H:%M", time.localtime(place.at)) if place.at else "at an unknown time"
+    day = local_minute(place.at) if place.at else "at an unknown time"
     line = f":{place.line}" if place.line else ""
     where = f"in {place.file}{line}" if place.file else f"in the conversation{line and ', line ' + line[1:]}"
     session = f" of session {place.session_id}" if place.session_id else ""

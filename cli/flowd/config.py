@@ -10,6 +10,7 @@ from flowd.cli.output import print_json, table
 from flowd.cli.verb import add_verb
 from flowd.config.paths import resolve_paths
 from flowd.config.settings import dotted_items, load_settings
+from flowd.system.text import cut
 
 MAX_VALUE_WIDTH = 32
 
@@ -51,4 +52,4 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _text(value: object) -> str:
     text = "-" if value is None else msgspec.json.encode(value).decode().strip('"')
-    return text if len(text) <= MAX_VALUE_WIDTH else f"{text[: MAX_VALUE_WIDTH - 1]}…"
+    return cut(text, MAX_VALUE_WIDTH)

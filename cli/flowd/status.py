@@ -15,6 +15,7 @@ from flowd.cli.verb import add_verb
 from flowd.config.paths import resolve_paths
 from flowd.daemon.control.status import ProcessStatus, RecordCounts, Status, StoreStatus, WatchStatus
 from flowd.system.errors import FlowdError, NotRunningError
+from flowd.system.text import one_line
 
 MAX_SESSIONS = 10
 # What reading a transcript can recover from, by the name of its counter: singular and plural.
@@ -87,7 +88,7 @@ def _sinks(status: Running) -> list[str]:
             str(sink.queue),
             str(sink.delivered),
             ago(sink.last_success_at),
-            " ".join(sink.last_error.split()) or "-",
+            one_line(sink.last_error) or "-",
         )
         for sink in status.sinks
     ]

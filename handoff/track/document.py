@@ -29,7 +29,6 @@ USUAL_STEPS = (
 )
 _STEP = re.compile(r"^\s*(?:\d+[.)]|[-*+])\s+\[ \]\s+(?P<text>.+)$", re.MULTILINE)
 _IN_NAME = str.maketrans("T:.", "_--")
-timestamp_text = iso_millis
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._/@+-]*")
 
 
@@ -85,7 +84,7 @@ def render(handoff: TrackHandoff, redact: Redact = redact) -> str:
     """Return the document, its secrets hidden."""
     bead = f"bead_id: {_scalar(handoff.bead)}\n" if handoff.bead else ""
     text = _template().substitute(
-        timestamp=timestamp_text(handoff.at),
+        timestamp=iso_millis(handoff.at),
         trigger=handoff.trigger,
         track_id=_scalar(handoff.track),
         bead=bead,

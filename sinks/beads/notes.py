@@ -5,11 +5,11 @@ import time
 from collections.abc import Callable
 
 from flowd.config.settings import BeadsSettings
-from flowd.handoff.beads_note import BeadsNote, block_text, merged_notes, moment_text, own_block
+from flowd.handoff.beads_note import BeadsNote, block_text, merged_notes, own_block
 from flowd.sinks.beads.bd import MAX_ARGUMENT_BYTES, Bd, BdOutcome, BdResult, BeadsIssue, find_bd, is_issue_id
 from flowd.sinks.beads.directory import BeadsLockedError, beads_lock, find_beads
 from flowd.sinks.track.progress import TrackProgress
-from flowd.system.times import seconds
+from flowd.system.times import iso_millis, seconds
 
 # bd replaces notes as a whole: a line that another tool adds between our read and our write would be lost.
 # So flowd replaces them only if nobody else has changed the issue for this long, and appends otherwise.
@@ -165,4 +165,4 @@ def _version(issue: BeadsIssue) -> str:
 def _contains(issue: BeadsIssue, note: BeadsNote) -> bool:
     """Return True if *issue* shows *note* or a later one."""
     present = own_block(issue.notes or "")
-    return present is not None and present.at >= moment_text(note.at)
+    return present is not None and present.at >= iso_millis(note.at)

@@ -9,7 +9,7 @@ import msgspec
 from flowd.config.settings import Settings
 from flowd.handoff.mail_message import MailMessage
 from flowd.handoff.track.beads import TrackBeads
-from flowd.handoff.track.document import TrackHandoff, file_name, render, timestamp_text, write_document
+from flowd.handoff.track.document import TrackHandoff, file_name, render, write_document
 from flowd.handoff.track.index import add_to_index
 from flowd.handoff.track.metadata import Gates, HandoffSection, HistoryEntry, Metadata, add_to_history
 from flowd.handoff.track.rules import PRIORITIES, TrackRules, read_rules
@@ -26,6 +26,7 @@ from flowd.sinks.track.content import handoff_of, with_steps_left, without_secre
 from flowd.sinks.track.delivery import DeliveryResult, TrackDelivery, counted_progress
 from flowd.sinks.track.progress import TrackProgress
 from flowd.system.errors import FlowdError
+from flowd.system.times import iso_millis
 
 DONE, SKIPPED, FAILED, CANCELLED = "done", "skipped", "failed", "cancelled"
 Decide = Callable[[Workers], bool]
@@ -203,7 +204,7 @@ class Creation:
             return DeliveryResult(SKIPPED, f"{self._checkpoint.trigger} is not a trigger of the conductor")
         entry = HistoryEntry(
             section=1,
-            timestamp=timestamp_text(self._at),
+            timestamp=iso_millis(self._at),
             trigger=self._checkpoint.trigger,  # type: ignore[arg-type]  # one of the six, see above
             bead_id=self._checkpoint.epic or None,
             phase_at_handoff=self._progress.phase.title if self._progress.phase else None,
@@ -226,5 +227,5 @@ class Creation:
         return DeliveryResult(DONE)
 
     def _recorded(self) -> HistoryEntry | None:
-        moment = (timestamp_text(self._at), self._checkpoint.trigger, self._checkpoint.epic or None)
+        moment = (iso_millis(self._at), self._checkpoint.trigger, self._checkpoint.epic or None)
         return next((entry for entry in self._metadata.handoff.history if entry.moment == moment), None)

@@ -10,7 +10,6 @@ from flowd.config.live import LiveSettings
 from flowd.config.logs import log
 from flowd.handoff.errors import HandoffError
 from flowd.handoff.track.beads import EXPORT, closed_epics
-from flowd.handoff.track.document import timestamp_text
 from flowd.handoff.track.index import handoffs_in
 from flowd.handoff.track.metadata import HistoryEntry
 from flowd.handoff.track.rules import read_rules
@@ -31,7 +30,7 @@ from flowd.store.database import Database
 from flowd.store.journal import Journal
 from flowd.store.user_fields import bound_track
 from flowd.system.errors import FlowdError
-from flowd.system.times import to_seconds
+from flowd.system.times import iso_millis, to_seconds
 
 FRESH_S = 86_400.0
 
@@ -70,7 +69,7 @@ class TrackSink:
         )
         self._record_closed_epics(track, checkpoint)
         is_automatic = checkpoint.trigger in AUTOMATIC_TRIGGERS
-        if is_automatic and _is_wanted(track, checkpoint, timestamp_text(fact.at)):
+        if is_automatic and _is_wanted(track, checkpoint, iso_millis(fact.at)):
             self._create(track, checkpoint, fact.at)
 
     def flush(self) -> None:
@@ -87,7 +86,7 @@ class TrackSink:
             fact = checkpoint_fact(checkpoint.state, "epic-end", moment, "", track=track.name, epic=epic)
             if self._journal.fact(fact.key) is None and isinstance(fact.body, Checkpointed):
                 self._journal.append(fact)
-                if _is_wanted(track, fact.body, timestamp_text(fact.at)):
+                if _is_wanted(track, fact.body, iso_millis(fact.at)):
                     self._create(track, fact.body, fact.at)
         self._exports_seen[track.directory] = version
 

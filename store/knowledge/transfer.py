@@ -3,7 +3,6 @@
 import re
 import time
 from collections.abc import Iterable
-from datetime import UTC, datetime
 from typing import NamedTuple
 
 import msgspec
@@ -16,6 +15,8 @@ from flowd.store.knowledge.graph import IMPORT_WEIGHT, Edge, Mention, Node, Node
 from flowd.store.knowledge.nodes import add_edges, add_mentions
 from flowd.store.knowledge.search import nodes_in
 from flowd.system.errors import FlowdError
+from flowd.system.text import cut, one_line
+from flowd.system.times import iso_seconds, to_seconds
 
 VERSION = 1
 MAX_SUMMARY_CHARACTERS = 100
@@ -84,7 +85,7 @@ def as_json(graph: Graph) -> str:
             tag_index.setdefault(tag, []).append(node.id)
     newest = max((node.seen_at for node in graph.nodes), default=0.0)
     document = GraphDocument(
-        last_updated=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(newest)),
+        last_updated=iso_seconds(newest),
         nodes=[_graph_node(node, connections.get((node.project, node.id), [])) for node in graph.nodes],
         tag_index=dict(sorted(tag_index.items())),
     )
@@ -120,7 +121,7 @@ def _graph_node(node: Node, connections: list[str]) -> GraphNode:
         id=node.id,
         type=node.type,
         tags=list(node.tags),
-        summary=node.summary[: MAX_SUMMARY_CHARACTERS - 1] + "…" if is_long else node.summary,
+        summary=cut(node.summary, MAX_SUMMARY_CHARACTERS),
         file=None if node.type == "gotcha" or not node.file else node.file,
         created=time.strftime("%Y-%m-%d", time.gmtime(node.created_at)),
         connections=connections,
@@ -150,23 +151,19 @@ def _named_edges(graph: Graph, names: dict[tuple[str, str], str]) -> list[tuple[
 
 
 def _label(node: Node) -> str:
-    text = (
-        node.summary
-        if len(node.summary) <= MAX_SUMMARY_CHARACTERS
-        else node.summary[: MAX_SUMMARY_CHARACTERS - 1] + "…"
-    )
+    text = cut(node.summary, MAX_SUMMARY_CHARACTERS)
     return text if node.type == "task" else f"{node.type}: {text}"
 
 
 def _quoted(text: str) -> str:
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{" ".join(escaped.split())}"'
+    return f'"{one_line(escaped)}"'
 
 
 def _mermaid_text(text: str) -> str:
     for character, entity in (("#", "#35;"), ('"', "#quot;"), ("<", "#lt;"), (">", "#gt;"), ("`", "#96;")):
         text = text.replace(character, entity)
-    return f'"{" ".join(text.split())}"'
+    return f'"{one_line(text)}"'
 
 
 _NOT_IN_TAGS = re.compile(r"[^a-z0-9]+")
@@ -234,7 +231,7 @@ def _mention(node: GraphNode, name: str, source: str, project: str, file: str) -
         location=node.file or "",
         given_id="" if node.id == name else node.id,
         weight=IMPORT_WEIGHT,
-        provenance=Provenance(project=project, file=file, at=_seconds(node.created)),
+        provenance=Provenance(project=project, file=file, at=to_seconds(node.created)),
     )
 
 
@@ -242,13 +239,6 @@ def _severity(node: GraphNode) -> str:
     if node.type != "gotcha":
         return ""
     return node.severity if node.severity in ("high", "low") else "medium"
-
-
-def _seconds(day: str) -> float:
-    try:
-        return datetime.fromisoformat(day).replace(tzinfo=UTC).timestamp()
-    except ValueError:
-        return 0.0
 
 
 def _edges(document: GraphDocument, names: dict[str, str], project: str) -> list[Edge]:

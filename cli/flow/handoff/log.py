@@ -2,7 +2,6 @@
 
 import argparse
 import os
-from datetime import datetime
 from typing import Any
 
 import msgspec
@@ -12,6 +11,7 @@ from flowd.actions.handoff.project import ProjectHandoffs, open_project
 from flowd.cli.output import print_json, table
 from flowd.cli.verb import add_verb
 from flowd.handoff.markdown.index import ParsedHandoff, refresh_index, trigger_of
+from flowd.system.times import local_minute
 
 
 class LoggedHandoff(msgspec.Struct, frozen=True):
@@ -69,7 +69,7 @@ def _row(handoffs: ProjectHandoffs, parsed: ParsedHandoff) -> LoggedHandoff:
 def _page(rows: list[LoggedHandoff], index: str) -> list[str]:
     cells = [("TIME", "TRIGGER", "PURPOSE", "FILE")]
     for row in rows:
-        time = datetime.fromtimestamp(row.at).astimezone().strftime("%Y-%m-%d %H:%M")
+        time = local_minute(row.at)
         cells.append((time, row.trigger, row.purpose, os.path.basename(row.path)))
     lines = table(cells, shrink=2)
     for row in rows:
