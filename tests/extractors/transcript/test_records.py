@@ -1,13 +1,18 @@
 """Record types: those that this version knows, and those that it only counts."""
 
 import json
+from pathlib import Path
 
 import pytest
 
 from flowd.extractors.transcript.records import KNOWN_TYPES, decode_lines
-from tests.support.repository import ROOT
+from tests.support.repository import DATA, SHARED
 
-SAMPLE = ROOT.parent / "shared" / "corpus" / "agents" / "claude-2.1.327"
+# Client 2.1.327 writes each of its requests between the messages.
+SAMPLES = [
+    DATA / "transcripts" / "headless.jsonl",
+    *(SHARED / "corpus" / "agents" / "claude-2.1.327").glob("*.jsonl"),
+]
 
 
 def test_types_that_are_not_known_are_counted_by_name() -> None:
@@ -23,9 +28,8 @@ def test_the_types_of_client_2_1_327_are_known(kind: str) -> None:
     assert kind in KNOWN_TYPES
 
 
-@pytest.mark.skipif(not SAMPLE.is_dir(), reason="the sample is not beside this repository")
-def test_a_real_transcript_of_client_2_1_327_is_known_and_mostly_skipped() -> None:
-    (file,) = SAMPLE.glob("*.jsonl")
+@pytest.mark.parametrize("file", SAMPLES, ids=lambda file: file.stem)
+def test_a_real_transcript_of_client_2_1_327_is_known_and_mostly_skipped(file: Path) -> None:
     data = file.read_bytes()
     decoded = decode_lines(data, 1)
     assert not decoded.unknown_types
