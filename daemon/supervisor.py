@@ -23,7 +23,7 @@ from flowd.daemon.delivery.sink_worker import SinkWorker
 from flowd.daemon.hooks.handler import HookHandler
 from flowd.daemon.hooks.spool import Spool
 from flowd.daemon.lock import InstanceLock
-from flowd.daemon.memory import limit_arenas, trim
+from flowd.daemon.memory import limit_arenas
 from flowd.daemon.reading.queue import ReaderQueue
 from flowd.daemon.reading.reader import Reader, ReaderPaths
 from flowd.daemon.reading.scheduler import ReaderScheduler
@@ -207,17 +207,16 @@ class Supervisor:
 
     def _start_clocks(self) -> None:
         every = self._clocks.every
-        every(lambda: self._settings.current.watch.reconcile_s, self._reconcile)
+        every(
+            lambda: self._settings.current.watch.reconcile_s,
+            lambda: self._queue.submit(self._reader.reconcile),
+        )
         every(self._poll_interval_s, self._poll)
         every(lambda: TICK_S, IdleWatch(self._gate, self._settings, self._record_idle).check)
         every(lambda: TICK_S, self._replace_dead_watcher)
         interval_s = watchdog_interval_s()
         if interval_s:
             every(lambda: interval_s, lambda: notify("WATCHDOG=1"))
-
-    def _reconcile(self) -> None:
-        trim()
-        self._queue.submit(self._reader.reconcile)
 
     def _after_overflow(self) -> None:
         log.warning("events_lost", action="compare everything with the disk")

@@ -25,9 +25,6 @@ def add_parser(subparsers: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the daemon until it is stopped."""
-    from flowd.daemon import memory as heap
-
-    heap.block_openssl()
     from flowd.actions.daemon_client import Holder
     from flowd.config.live import LiveSettings
     from flowd.daemon.lock import InstanceLock

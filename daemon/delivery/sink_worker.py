@@ -8,7 +8,6 @@ from typing import NamedTuple
 from flowd.config.live import LiveSettings
 from flowd.config.logs import log
 from flowd.daemon.delivery.outbox import Outbox
-from flowd.daemon.memory import trim
 from flowd.daemon.pace import Pace
 from flowd.daemon.store_gate import StoreGate
 from flowd.model.facts import Fact
@@ -258,7 +257,6 @@ class SinkWorker:
         """After many deliveries, give back the memory that only they needed."""
         if self._outbox.release_memory():
             self._gate.database.shrink()
-            trim()
 
     def _wait(self, timeout_s: float | None) -> None:
         with self._changed:

@@ -12,7 +12,6 @@ import msgspec
 from flowd.config.logs import log
 from flowd.daemon.hooks.checkpoints import CheckpointRecorder, CheckpointRequest
 from flowd.daemon.hooks.event import HookEvent
-from flowd.daemon.memory import trim
 from flowd.daemon.projects.handoff_files import HandoffFiles
 from flowd.daemon.projects.resolver import ProjectResolver
 from flowd.daemon.projects.watchers import ProjectWatchers
@@ -296,4 +295,3 @@ class Reader:
         self.status.set_catching_up(False)
         if had_inactive:
             self._gate.database.shrink()
-            trim()

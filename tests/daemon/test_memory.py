@@ -1,33 +1,40 @@
 """The daemon's memory is limited without breaking what it uses."""
 
-import subprocess
+import ctypes
 import sys
 
-from flowd.daemon.memory import limit_arenas, trim
+import pytest
+
+from flowd.daemon import memory
 
 
-def run(program: str) -> str:
-    return subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60
-    ).stdout.strip()
+class Library:
+    """Notes the calls that the C library would get."""
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[int, int]] = []
+
+    def mallopt(self, option: int, value: int) -> None:
+        self.calls.append((option, value))
 
 
-def test_arenas_are_limited_and_memory_is_returned_on_any_libc() -> None:
-    limit_arenas()
-    trim()
+def test_on_linux_the_number_of_arenas_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
+    library = Library()
+    monkeypatch.setattr(sys, "platform", "linux")
+    monkeypatch.setattr(ctypes, "CDLL", lambda _: library)
+    memory.limit_arenas()
+    assert library.calls == [(memory.M_ARENA_MAX, memory.ARENAS)]
 
 
-def test_without_openssl_hashlib_still_has_the_digests_the_daemon_needs() -> None:
-    blocked = "from flowd.daemon.memory import block_openssl; block_openssl(); "
-    digests = "import hashlib; print(hashlib.blake2b(b'x').hexdigest(), hashlib.sha256(b'x').hexdigest())"
-    assert run(blocked + digests) == run(digests)
-    assert run(blocked + "import hashlib, sys; print('_hashlib' in sys.modules)") == "False"
+def test_elsewhere_nothing_is_called(monkeypatch: pytest.MonkeyPatch) -> None:
+    library = Library()
+    monkeypatch.setattr(sys, "platform", "darwin")
+    monkeypatch.setattr(ctypes, "CDLL", lambda _: library)
+    memory.limit_arenas()
+    assert library.calls == []
 
 
-def test_openssl_stays_where_hashlib_was_imported_before() -> None:
-    program = (
-        "import hashlib, sys; before = '_hashlib' in sys.modules; "
-        "from flowd.daemon.memory import block_openssl; block_openssl(); "
-        "print(before is ('_hashlib' in sys.modules))"
-    )
-    assert run(program) == "True"
+def test_a_c_library_without_arenas_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "platform", "linux")
+    monkeypatch.setattr(ctypes, "CDLL", lambda _: object())
+    memory.limit_arenas()
