@@ -96,7 +96,7 @@ class Follower:
         for chunk in self._lines.chunks(descriptor, source):
             self._pipeline.process(source, chunk, batch)
             if source.offset >= until:
-                return True
+                return source.offset < source.size
         return False
 
     def _note_unreadable(self, path: str, error: Exception, batch: Batch) -> None:

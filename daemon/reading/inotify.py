@@ -1,7 +1,8 @@
 """The Linux watcher: one inotify instance and one thread for all directories.
 
 watchdog's Observer would spend a thread on each directory, and its queues cost three quarters of a busy
-reader's time. Its InotifyFD calls back directly (benchmark row: live sessions).
+reader's time. Its InotifyFD calls back directly. Benchmark row: 200 sessions x 20 lines/s; without collecting
+the events of a stream it takes 22 % more CPU.
 """
 
 import errno

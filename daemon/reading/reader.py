@@ -1,7 +1,6 @@
 """The reader: the one thread that reads transcripts and writes the journal."""
 
 import os
-import sys
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -16,6 +15,7 @@ from flowd.daemon.projects.handoff_files import HandoffFiles
 from flowd.daemon.projects.resolver import ProjectResolver
 from flowd.daemon.projects.watchers import ProjectWatchers
 from flowd.daemon.reading.batch_writer import BatchWriter
+from flowd.daemon.reading.catch_up import CatchUp
 from flowd.daemon.reading.follower import Follower
 from flowd.daemon.reading.identity import KnownFiles
 from flowd.daemon.reading.pipeline import Pipeline
@@ -39,14 +39,9 @@ from flowd.system.errors import StoreError
 # that urgent work never waits for more than a slice.
 URGENT_SLICE_BYTES = 4 << 20
 BACKLOG_SLICE_BYTES = 1
-# Known files that are kept unpacked: those that are written to at present are looked up again and again.
-MAX_UNPACKED = 256
 STOPS_KEPT = 5
 # A client writes the first records of a session at most this long after its first hooks.
 LATE_TRANSCRIPT_S = 2.0
-# Switch threads more often while a backlog is read (benchmark row: status during catch-up).
-CATCHING_UP_SWITCH_S = 0.0001
-USUAL_SWITCH_S = 0.005
 
 OnCommit = Callable[[int, Sequence[Fact]], None]
 
@@ -90,6 +85,7 @@ class Reader:
         self._checkpoints = CheckpointRecorder(self._pipeline, self._journal, redact)
         self._writer = BatchWriter(gate, self._pipeline, self._checkpoints, scheduler)
         self.status = ReaderStatus()
+        self._catch_up = CatchUp(self.status, self._follower, self._pipeline, gate.database)
 
     @property
     def handoffs(self) -> HandoffFiles:
@@ -130,11 +126,11 @@ class Reader:
         for path in work.urgent:
             if self._process_path(path, URGENT_SLICE_BYTES):
                 self._queue.put_next(path)
-        unfinished = work.backlog is not None and self._catch_up(work.backlog)
+        unfinished = work.backlog is not None and self._process_backlog(work.backlog)
         if work.backlog is None or not self._queue.has_backlog or self._writer.is_full(unfinished=unfinished):
             self._commit()
         if not self._writer.batch:
-            self._release_memory()
+            self._catch_up.release_memory(done=not self._queue.has_backlog)
         if work.urgent and not work.tasks:
             self._scheduler.spent(time.thread_time() - started_s, len(work.urgent))
 
@@ -218,11 +214,9 @@ class Reader:
             # Nothing of the batch was stored: ``load`` drops what is in memory, and it is read again.
             self._gate.failed(error)
 
-    def _catch_up(self, path: str) -> bool:
+    def _process_backlog(self, path: str) -> bool:
         """Process one path of the backlog; return True if more of it is left."""
-        if not self.status.progress.catching_up:
-            sys.setswitchinterval(CATCHING_UP_SWITCH_S)
-            self.status.set_catching_up(True)
+        self._catch_up.begin()
         unfinished = self._process_path(path, BACKLOG_SLICE_BYTES)
         if unfinished:
             self._queue.put_next(path)
@@ -284,17 +278,3 @@ class Reader:
                 self._queue.put_backlog(self._watchers.follow(fact.body.state))
         if any(isinstance(fact.body, HandoffIndexed) for fact in batch.facts):
             self.handoffs.refresh()
-
-    def _release_memory(self) -> None:
-        """Everything is stored: give back the memory that only reading or catching up needed."""
-        catching_up = self.status.progress.catching_up
-        self._follower.known.pack(0 if catching_up else MAX_UNPACKED)
-        if not catching_up:
-            return
-        had_inactive = self._pipeline.release_memory()
-        if self._queue.has_backlog:
-            return
-        sys.setswitchinterval(USUAL_SWITCH_S)
-        self.status.set_catching_up(False)
-        if had_inactive:
-            self._gate.database.shrink()
