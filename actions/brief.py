@@ -8,13 +8,16 @@ import msgspec
 
 from flowd.actions.context import Context
 from flowd.actions.session import STATES_READ, find_session
+from flowd.actions.work_briefing import Around, briefing_of, with_digest
+from flowd.actions.works import open_works
 from flowd.config.settings import Settings
-from flowd.handoff.briefing import Briefing, Level, render, with_more
+from flowd.extractors.work.project_works import current_work
+from flowd.handoff.briefing import Level, render, with_more
 from flowd.handoff.errors import HandoffError
 from flowd.handoff.yaml.storage import read_stored
 from flowd.model.facts import Fact, HandoffIndexed, Injected
 from flowd.model.hook_input import HookInput
-from flowd.model.session import SessionState, latest_activity, phase_of
+from flowd.model.work import Work
 from flowd.redaction.data import Redact
 from flowd.redaction.redactor import redact as redact_built_in
 from flowd.store.database import Database
@@ -23,14 +26,14 @@ from flowd.store.handoff_yaml_state import HandoffYamlStates
 from flowd.store.journal import Journal
 from flowd.store.knowledge.context import session_context
 from flowd.store.user_fields import UserFields, is_trusted, untrusted_fields, user_fields
+from flowd.store.works import Works
 from flowd.system.times import age
 from flowd.workspace.clients import gone_sessions
-from flowd.workspace.drift import RecordedState, drift
 from flowd.workspace.git import read_branch
 from flowd.workspace.project import Project, resolve_project
 
 SAME_START_S = 10.0
-OTHERS_SHOWN = 4
+SAID = ("goal", "status", "now", "hypothesis", "outcome")
 MIN_ROOM_BYTES = 200
 
 
@@ -41,7 +44,7 @@ class BriefingRequest(NamedTuple):
     session_id: str = ""
     source: str = ""
     level: Level = "L1"
-    budget_bytes: int = 2048
+    budget_bytes: int = 4096
     tags: bool = True
     idle_after_s: float = 1800.0
     gone: frozenset[str] = frozenset()
@@ -79,26 +82,74 @@ def compose(database: Database, asked: BriefingRequest, redact: Redact = redact_
     if project is None:
         return Injection("")
     journal = Journal(database)
-    states = journal.states_of(project.root, project.repository, STATES_READ)
     said, said_at = user_fields(journal, project.root)
     present, warning = _trusted_file(database, project.root, said, redact)
-    state = _choose_state(states, asked, said_at)
-    latest = latest_of_project(journal, project.root)
+    around = _around(database, project, asked)
     asks = tuple(found.reason for found in of_project(open_escalations(journal), project.root))
-    nothing = state is None and not present and not said and latest is None
-    if nothing or (_is_up_to_date(states, asked, said_at) and not asks):
+    latest = latest_of_project(journal, project.root)
+    work = _choose_work(project, around, asked) or _without_sessions(project, said, said_at, latest, present)
+    is_up_to_date = _is_up_to_date(around, asked, said_at)
+    if not asks and (work is None or is_up_to_date):
         return Injection("", warning, project.root)
-    at = said_at or (latest.modified_ns / 1e9 if latest and state is None else 0.0)
-    briefing = _briefing(project, state, _person(present, said), at, _others(states, state, asked))
-    briefing = briefing._replace(escalations=asks, handoff=_describe(latest))
-    if state and phase_of(state, asked.idle_after_s, asked.gone) == "unfinished":
-        briefing = briefing._replace(age=f"{briefing.age}, left unfinished when its client was killed")
+    work = msgspec.structs.replace(work or Work(id="", project=project.root), **present)
+    briefing = briefing_of(project, work, around)._replace(escalations=asks, handoff=_describe(latest))
+    briefing = with_digest(briefing, work, around, asked.level, asked.budget_bytes)
     text = render(briefing, level=asked.level, budget_bytes=asked.budget_bytes, tags=asked.tags)
     return Injection(_with_knowledge(database, project.root, text, asked), warning, project.root)
 
 
+def _around(database: Database, project: Project, asked: BriefingRequest) -> Around:
+    return Around(
+        works=open_works(database, project.root),
+        elsewhere=Works(database).of_repository(project.repository),
+        states=Journal(database).states_of(project.root, project.repository, STATES_READ),
+        idle_after_s=asked.idle_after_s,
+        gone=asked.gone,
+        asking=asked.session_id,
+    )
+
+
+def _choose_work(project: Project, around: Around, asked: BriefingRequest) -> Work | None:
+    """Return the work the session needs: its own where it goes on, else the latest on this branch."""
+    works = around.works.works
+    if asked.source in ("compact", "resume"):
+        own = next((work for work in works if asked.session_id in work.sessions), None)
+        if own is not None:
+            return own
+    others = [work for work in works if work.sessions != (asked.session_id,)]
+    return current_work(others, read_branch(project.root))
+
+
+def _is_up_to_date(around: Around, asked: BriefingRequest, said_at: float) -> bool:
+    """Return True for a resumed session that has its whole conversation and missed nothing since."""
+    own = find_session(around.states, asked.session_id, asked.cwd) if asked.session_id else None
+    if own is None or asked.source != "resume":
+        return False
+    others = [work.touched_at for work in around.works.works if work.session_id != asked.session_id]
+    # Compare records, not file times: the client touches the file when it resumes.
+    return own.last_activity_at >= max([said_at, *others])
+
+
+def _without_sessions(
+    project: Project,
+    said: UserFields,
+    said_at: float,
+    latest: HandoffIndexed | None,
+    present: Mapping[str, str],
+) -> Work | None:
+    """Return a work made of a person's fields and documents alone, None where there are none either."""
+    if not said and not present and latest is None:
+        return None
+    fields = {name: value for name, value in said.items() if isinstance(value, str) and name in SAID}
+    at = said_at or (latest.modified_ns / 1e9 if latest else 0.0)
+    return msgspec.structs.replace(Work(id="", project=project.root, touched_at=at), **fields)
+
+
 def _describe(latest: HandoffIndexed | None) -> str:
-    return f"{latest.path} ({age(latest.modified_ns / 1e9)}): {latest.purpose}" if latest else ""
+    """Return how the latest handoff document is named; an automatic one only repeats the work."""
+    if latest is None or latest.is_auto:
+        return ""
+    return f"{latest.path} ({age(latest.modified_ns / 1e9)}): {latest.purpose}"
 
 
 def _with_knowledge(database: Database, root: str, text: str, asked: BriefingRequest) -> str:
@@ -155,84 +206,6 @@ def _trusted_file(
         "flowd ignores this project's .flow-guardian/handoff.yaml because it came with the repository. "
         "Review it, then run `flow trust`."
     )
-
-
-def _choose_state(states: list[SessionState], asked: BriefingRequest, said_at: float) -> SessionState | None:
-    """Return the state that the session needs: its own after a compaction, else the latest other one."""
-    worth = [state for state in states if state.goal or state.now or state.files]
-    own = _own(worth, asked)
-    other = next((state for state in worth if state.session_id != asked.session_id), None)
-    if own is None or asked.source not in ("compact", "resume"):
-        return other
-    if asked.source == "compact" or (other is None or latest_activity(other) < said_at):
-        return own
-    return other
-
-
-def _own(states: list[SessionState], asked: BriefingRequest) -> SessionState | None:
-    # A request without an id is that of a new session, which has no state yet.
-    return find_session(states, asked.session_id, asked.cwd) if asked.session_id else None
-
-
-def _is_up_to_date(states: list[SessionState], asked: BriefingRequest, said_at: float) -> bool:
-    """Return True for a resumed session that has its whole conversation and missed nothing since."""
-    own = _own(states, asked)
-    if own is None or asked.source != "resume":
-        return False
-    others = [state.last_activity_at for state in states if state is not own]
-    # Compare records, not file times: the client touches the file when it resumes.
-    return own.last_activity_at >= max([said_at, *others])
-
-
-def _person(present: Mapping[str, str], said: UserFields) -> dict[str, str]:
-    words = {field: value for field, value in said.items() if isinstance(value, str) and value}
-    return words | dict(present)
-
-
-def _briefing(
-    project: Project,
-    state: SessionState | None,
-    person: dict[str, str],
-    said_at: float,
-    others: tuple[str, ...],
-) -> Briefing:
-    state = state or SessionState(session_id="", last_activity_at=said_at)
-    at = max(latest_activity(state), said_at)
-    if said_at < latest_activity(state):
-        person = {field: value for field, value in person.items() if field != "now"}
-    then = RecordedState(state.branch, state.files[:20], at)
-    return Briefing(
-        project=project.root,
-        session=state.session_id,
-        age=age(at),
-        goal=person.get("goal") or state.goal or state.title,
-        status=person.get("status") or state.status,
-        now=person.get("now") or state.now,
-        hypothesis=person.get("hypothesis") or state.hypothesis,
-        outcome=person.get("outcome") or state.outcome,
-        branch=read_branch(project.root) or state.branch,
-        files=state.files,
-        drift=tuple(drift(project.root, then)),
-        unfinished=state.next,
-        blockers=state.blockers,
-        questions=state.questions,
-        decisions=state.decisions,
-        learnings=state.learnings,
-        others=others,
-    )
-
-
-def _others(
-    states: list[SessionState], chosen: SessionState | None, asked: BriefingRequest
-) -> tuple[str, ...]:
-    known = {asked.session_id, chosen.session_id if chosen else ""}
-    lines = [
-        f"{state.session_id[:8]} on {state.branch or 'no branch'}: {state.now or state.goal}"
-        for state in states
-        if state.session_id not in known
-        and phase_of(state, asked.idle_after_s, asked.gone) in ("active", "compacted")
-    ]
-    return tuple(lines[:OTHERS_SHOWN])
 
 
 def answer_session_start(context: Context, hook: HookInput) -> str:

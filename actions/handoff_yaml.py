@@ -1,7 +1,9 @@
 """Use-cases around a project's handoff.yaml: init, save the state of the checkout, read without creating."""
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -53,7 +55,7 @@ def save_state(context: Context, root: str) -> None:
     is_new_folder = not has_folder(root)
     defaults = default_fields(root, in_session=True)
     found = _checkout_state(root)
-    _claim_values(context, root, defaults)
+    claim_values(context, root, defaults)
     merge_into_file(
         root,
         lambda present: merged_state(present or {}, defaults, found),
@@ -86,11 +88,11 @@ def _checkout_state(root: str) -> Handoff:
     return {field: value for field, value in known.items() if value}
 
 
-def _claim_values(context: Context, root: str, defaults: dict[str, str]) -> None:
-    """Record the defaults first: after a crash they must still be recognised as flowd's own."""
+def claim_values(context: Context, root: str, values: Mapping[str, Any]) -> None:
+    """Record values before they are written: after a crash they must still be recognised as flowd's own."""
     try:
         states = HandoffYamlStates(context.database)
         state = states.get(root)
-        states.put(state.with_written({field: defaults[field] for field in GUARDED if field in defaults}))
+        states.put(state.with_written({field: values[field] for field in GUARDED if values.get(field)}))
     except StoreError:
         return  # as in claim_folder

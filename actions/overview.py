@@ -5,9 +5,14 @@ import msgspec
 from flowd.actions.context import Context
 from flowd.actions.daemon_client import running_holder
 from flowd.actions.handoff_yaml import read_handoff
+from flowd.actions.steps import work_here
+from flowd.actions.works import open_works
+from flowd.extractors.work.digest import digest
+from flowd.extractors.work.project_works import ProjectWorks
 from flowd.handoff.yaml.document import Handoff
 from flowd.model.facts import Checkpointed, Injected
 from flowd.model.session import SessionState, latest_activity, phase_of
+from flowd.model.work import Step, UserWords, Work
 from flowd.store.documents import of_project, open_escalations
 from flowd.store.journal import Journal
 from flowd.store.threads.threads import counts
@@ -19,6 +24,8 @@ from flowd.workspace.project import Project
 
 MAX_SESSIONS = 10
 MAX_INJECTED = 5
+MAX_OTHERS = 5
+DIGEST_BYTES = 2000
 
 
 class CheckpointSummary(msgspec.Struct, frozen=True):
@@ -62,6 +69,37 @@ class UnreadThreads(msgspec.Struct, frozen=True):
     unread_code: int = 0
 
 
+class WorkSummary(msgspec.Struct, frozen=True):
+    """The current work: what it is for, what is open in it, and what is worth knowing of it."""
+
+    id: str
+    goal: str
+    title: str
+    status: str
+    request: str
+    branch: str
+    touched_at: float
+    sessions: list[str]
+    steps: list[Step]
+    blockers: list[str]
+    questions: list[str]
+    done: list[str]
+    decided: list[str]
+    learned: list[str]
+    user: UserWords
+
+
+class OtherWork(msgspec.Struct, frozen=True):
+    """Another work of the same project."""
+
+    id: str
+    goal: str
+    status: str
+    branch: str
+    touched_at: float
+    open_steps: int
+
+
 class StoredOverview(msgspec.Struct, frozen=True):
     """What core.db knows about a project."""
 
@@ -69,6 +107,8 @@ class StoredOverview(msgspec.Struct, frozen=True):
     sessions: list[SessionSummary] = []
     injected: list[InjectedBriefing] = []
     threads: UnreadThreads = UnreadThreads()
+    work: WorkSummary | None = None
+    other_works: list[OtherWork] = []
 
 
 class ProjectOverview(msgspec.Struct, frozen=True):
@@ -84,6 +124,8 @@ class ProjectOverview(msgspec.Struct, frozen=True):
     sessions: list[SessionSummary]
     injected: list[InjectedBriefing]
     threads: UnreadThreads
+    work: WorkSummary | None
+    other_works: list[OtherWork]
     store_error: str | msgspec.UnsetType = msgspec.UNSET
 
 
@@ -106,6 +148,8 @@ def project_overview(context: Context, project: Project) -> ProjectOverview:
         sessions=stored.sessions,
         injected=stored.injected,
         threads=stored.threads,
+        work=stored.work,
+        other_works=stored.other_works,
         store_error=store_error,
     )
 
@@ -121,7 +165,12 @@ def _from_store(context: Context, project: Project) -> StoredOverview:
     journal, settings = context.journal, context.settings
     gone, idle_after_s = gone_sessions(settings.claude.config_dir), settings.idle.after_minutes * 60
     threads = counts(context.database)
+    works = open_works(context.database, project.root)
+    work = work_here(works, project.root, context.session_id)
+    others = [one for one in works.works if work is None or one.id != work.id]
     return StoredOverview(
+        work=_work(work, works) if work else None,
+        other_works=[_other(one) for one in others[:MAX_OTHERS]],
         escalations=[
             f"{found.reason} ({found.path}): run `flow handoff ack` after reviewing it"
             for found in of_project(open_escalations(journal), project.root)
@@ -137,6 +186,31 @@ def _from_store(context: Context, project: Project) -> StoredOverview:
         ],
         threads=UnreadThreads(threads.active, threads.unread_chat, threads.unread_code),
     )
+
+
+def _work(work: Work, works: ProjectWorks) -> WorkSummary:
+    lines = digest(work, works.contributions(work.id), DIGEST_BYTES)
+    return WorkSummary(
+        id=work.id,
+        goal=work.goal,
+        title=work.title,
+        status=work.status,
+        request=work.request,
+        branch=work.branch,
+        touched_at=work.touched_at,
+        sessions=list(work.sessions),
+        steps=list(work.steps),
+        blockers=list(work.blockers),
+        questions=list(work.questions),
+        done=[line.text for line in lines if line.heading == "done"],
+        decided=[line.text for line in lines if line.heading == "decided"],
+        learned=[line.text for line in lines if line.heading == "learned"],
+        user=work.user,
+    )
+
+
+def _other(work: Work) -> OtherWork:
+    return OtherWork(work.id, work.goal, work.status, work.branch, work.touched_at, len(work.steps))
 
 
 def _session(journal: Journal, state: SessionState, phase: str) -> SessionSummary:

@@ -7,17 +7,24 @@ import msgspec
 
 from flowd.actions.context import Context
 from flowd.actions.daemon_client import poke_daemon
-from flowd.actions.handoff_yaml import claim_folder, has_folder
+from flowd.actions.handoff_yaml import claim_folder, claim_values, has_folder
 from flowd.actions.session import current_state
+from flowd.actions.steps import work_here
+from flowd.actions.works import open_works
 from flowd.handoff.errors import HandoffError
 from flowd.handoff.yaml.api import get_handoff_path
 from flowd.handoff.yaml.document import Handoff, default_fields, updated
 from flowd.handoff.yaml.merge import merge_into_file
 from flowd.model.checkpoints import checkpoint_fact, moment
+from flowd.model.work import Work
+from flowd.sinks.handoff_yaml import handoff_of
 from flowd.store.user_fields import UserFields, user_fields_fact
+from flowd.store.works import work_fact
 from flowd.system.errors import FlowdError, StoreError
 from flowd.workspace.git import read_branch, uncommitted_files
 from flowd.workspace.project import Project
+
+FIELDS = ("goal", "now", "hypothesis", "outcome", "status")
 
 
 class SaveRequest(msgspec.Struct, frozen=True):
@@ -29,13 +36,20 @@ class SaveRequest(msgspec.Struct, frozen=True):
     outcome: str | None = None
     status: str | None = None
     files: tuple[str, ...] = ()
+    # Fields that flowd fills again.
+    cleared: tuple[str, ...] = ()
 
     def redacted(self, context: Context) -> UserFields:
-        """Return the fields that are set, without secrets."""
-        names = ("goal", "now", "hypothesis", "outcome", "status")
+        """Return the fields that are set, without secrets; a new goal resets status and outcome."""
         given: UserFields = {
-            name: context.redact(text) for name in names if (text := getattr(self, name)) is not None
+            name: context.redact(text) for name in FIELDS if (text := getattr(self, name)) is not None
         }
+        for name, text in given.items():
+            if not str(text).strip():
+                raise FlowdError(f"the {name} is empty", hint=f"`flow save --clear {name}` clears it")
+        if "goal" in given:
+            given.setdefault("status", "in_progress")
+            given.setdefault("outcome", "")
         return given | ({"files": [context.redact(name) for name in self.files]} if self.files else {})
 
 
@@ -55,9 +69,11 @@ def save(context: Context, project: Project, request: SaveRequest) -> SaveResult
     The file is written even if core.db is unavailable, because then it is the only copy.
     """
     fields = request.redacted(context)
-    store_error = _record(context, project, fields)
+    if not fields and not request.cleared:
+        raise FlowdError("nothing to save", hint='say something: `flow save "…"`')
+    work, store_error = _record(context, project, fields, request.cleared)
     try:
-        handoff = _project(context, project.root, fields)
+        handoff = _project(context, project.root, fields, _found_again(project.root, work, request.cleared))
     except HandoffError as error:
         if store_error is not None:
             raise
@@ -66,31 +82,48 @@ def save(context: Context, project: Project, request: SaveRequest) -> SaveResult
     return SaveResult(get_handoff_path(Path(project.root)), handoff, is_running, store_error)
 
 
-def _record(context: Context, project: Project, fields: UserFields) -> StoreError | None:
-    """Append the fields and a manual checkpoint in one transaction; return why core.db refused."""
+def _record(
+    context: Context, project: Project, fields: UserFields, cleared: tuple[str, ...]
+) -> tuple[Work | None, StoreError | None]:
+    """Append the fields and a manual checkpoint; return the work after that, and why core.db refused."""
     try:
         journal = context.journal
+        work = _work(context, project)
         state = current_state(journal, project, context.session_id)
         values: dict[str, Any] = {
             field: tuple(value) if isinstance(value, list) else value for field, value in fields.items()
         }
         state = msgspec.structs.replace(state, **values)
-        facts = [checkpoint_fact(state, "manual", moment("manual", state), "")]
-        if fields:
-            facts.append(user_fields_fact(journal, project.root, fields, state.session_id))
-        journal.append(*facts)
+        about = work.id if work and not work.is_tentative else ""
+        saved = user_fields_fact(journal, project.root, fields, state.session_id, cleared=cleared, work=about)
+        journal.append(checkpoint_fact(state, "manual", moment("manual", state), ""), saved)
+        work = _work(context, project)
+        if work:
+            journal.append(work_fact(work))
     except StoreError as error:
-        return error
-    return None
+        return None, error
+    return work, None
 
 
-def _project(context: Context, root: str, fields: UserFields) -> Handoff:
+def _work(context: Context, project: Project) -> Work | None:
+    return work_here(open_works(context.database, project.root), project.root, context.session_id)
+
+
+def _found_again(root: str, work: Work | None, cleared: tuple[str, ...]) -> Handoff:
+    """Return what flowd itself has to say in the *cleared* fields."""
+    found: Handoff = handoff_of(work) if work else dict(default_fields(root, in_session=False))
+    return {field: found.get(field) for field in cleared}
+
+
+def _project(context: Context, root: str, fields: UserFields, found: Handoff) -> Handoff:
     """Merge the fields, the branch and the uncommitted files into handoff.yaml; return what it holds."""
     is_new_folder = not has_folder(root)
     changed = uncommitted_files(root)
+    claim_values(context, root, found)
 
     def merge(present: Handoff | None) -> Handoff:
-        return updated(present, _updates(root, present or {}, fields, changed))
+        present = {**(present or {}), **found}
+        return updated(present, _updates(root, present, fields, changed))
 
     merged = merge_into_file(root, merge, touch=True, redact=context.redact)
     if is_new_folder:
@@ -100,7 +133,7 @@ def _project(context: Context, root: str, fields: UserFields) -> Handoff:
 
 def _updates(root: str, present: Handoff, fields: UserFields, changed: list[str]) -> Handoff:
     defaults = default_fields(root, in_session=False)
-    updates: Handoff = dict(fields)
+    updates: Handoff = {field: value or None for field, value in fields.items()}
     updates.setdefault("files", changed or present.get("files") or [])
     updates["branch"] = read_branch(root) or None
     if not present.get("goal"):

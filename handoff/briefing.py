@@ -13,40 +13,47 @@ FILES_SHOWN = {"L0": 0, "L1": 5, "L2": 10, "L3": 40}
 
 
 class Briefing(NamedTuple):
-    """Everything there is to tell, whether or not it fits."""
+    """Everything there is to tell, whether or not it fits; each list has one heading of its own."""
 
     project: str
     session: str
     age: str
+    is_active: bool = False
     goal: str = ""
+    title: str = ""
     status: str = ""
+    request: str = ""
     now: str = ""
     hypothesis: str = ""
     outcome: str = ""
     branch: str = ""
     files: tuple[str, ...] = ()
+    refs: tuple[str, ...] = ()
     drift: tuple[str, ...] = ()
     escalations: tuple[str, ...] = ()
     unfinished: tuple[str, ...] = ()
     blockers: tuple[str, ...] = ()
     questions: tuple[str, ...] = ()
+    done: tuple[str, ...] = ()
     decisions: tuple[str, ...] = ()
     learnings: tuple[str, ...] = ()
     others: tuple[str, ...] = ()
     handoff: str = ""
 
 
-def render(told: Briefing, *, level: Level = "L1", budget_bytes: int = 2048, tags: bool = True) -> str:
+class _Piece(NamedTuple):
+    """A line, its heading if it has one, and how long it stays when room is short: small is long."""
+
+    priority: int
+    text: str
+    heading: str = ""
+
+
+def render(told: Briefing, *, level: Level = "L1", budget_bytes: int = 4096, tags: bool = True) -> str:
     """Return the briefing within *budget_bytes*: what matters most stays, what does not fit goes."""
     frame = (f"<{TAG}>\n", f"\n</{TAG}>") if tags else ("", "")
     room = min(budget_bytes, MAX_CHARACTERS) - sum(len(part.encode()) for part in frame)
-    kept: list[tuple[int, str]] = []
-    for order, _, text in sorted(_pieces(told, level), key=lambda piece: (piece[1], piece[0])):
-        cost = len(text.encode()) + 1
-        if cost <= room:
-            kept.append((order, text))
-            room -= cost
-    body = "\n".join(text for _, text in sorted(kept, key=lambda piece: piece[0]))
+    body = "\n".join(_lines(_chosen(_pieces(told, level), room)))
     return frame[0] + body.strip("\n") + frame[1] if body else ""
 
 
@@ -59,50 +66,79 @@ def with_more(text: str, more: str) -> str:
     return f"{body}\n{more}{end if body != text else ''}"
 
 
-def _pieces(told: Briefing, level: Level) -> list[tuple[int, int, str]]:
-    """Return (place in the text, priority, line) in reading order; small priorities stay longest."""
+def _chosen(pieces: list[_Piece], room: int) -> list[_Piece]:
+    """Return the pieces that fit, in reading order; a heading costs room once, with its first item."""
+    kept: list[tuple[int, _Piece]] = []
+    headings: set[str] = set()
+    for order, piece in sorted(enumerate(pieces), key=lambda pair: (pair[1].priority, pair[0])):
+        opens = bool(piece.heading) and piece.heading not in headings
+        cost = len(piece.text.encode()) + 1 + (len(_heading(piece.heading).encode()) + 1 if opens else 0)
+        if cost <= room:
+            kept.append((order, piece))
+            headings.add(piece.heading)
+            room -= cost
+    return [piece for _, piece in sorted(kept, key=lambda pair: pair[0])]
+
+
+def _lines(pieces: list[_Piece]) -> list[str]:
+    """Return the lines of *pieces*, each list below its heading."""
+    lines: list[str] = []
+    heading = ""
+    for piece in pieces:
+        if piece.heading and piece.heading != heading:
+            lines.append(_heading(piece.heading))
+        heading = piece.heading
+        lines.append(piece.text)
+    return lines
+
+
+def _heading(title: str) -> str:
+    return f"**{title}:**"
+
+
+def _pieces(told: Briefing, level: Level) -> list[_Piece]:
+    """Return everything that *level* tells, in reading order."""
     depth = LEVELS.index(level)
-    lines: list[tuple[int, str]] = [(0, _origin(told))]
-    lines += [(0, f"HUMAN ATTENTION ASKED FOR: {text}") for text in told.escalations]
-    lines += [(1, f"Since then: {text}.") for text in told.drift]
-    lines.append((0, "## Current Session State"))
-    lines += _fields(told, depth)
-    if depth >= 1:
-        lines += _list("Unfinished", told.unfinished, 3) + _list("Blocked by", told.blockers, 3)
-        lines += _list("Open questions", told.questions, 4)
-    if depth >= 1:
-        lines += _list("Decided", told.decisions, 5) + _list("Learned", told.learnings, 6)
-    if told.handoff and depth >= 1:
-        lines.append((5, f"Latest handoff document: {told.handoff}"))
-    if told.others and depth >= 1:
-        lines += _list("Other sessions at work here", told.others, 6)
-    return [(order, priority, text) for order, (priority, text) in enumerate(lines)]
+    pieces = [_Piece(0, _origin(told))]
+    pieces += [_Piece(0, f"HUMAN ATTENTION ASKED FOR: {text}") for text in told.escalations]
+    pieces += [_Piece(1, f"Since then: {text}.") for text in told.drift]
+    pieces.append(_Piece(0, "## Current Session State"))
+    pieces += _fields(told, depth)
+    if depth:
+        pieces += _list("Unfinished", told.unfinished, 2) + _list("Blocked by", told.blockers, 3)
+        pieces += _list("Open questions", told.questions, 3)
+        pieces += _list("Other work here", told.others, 4)
+        pieces += _list("Done so far", told.done, 5)
+        pieces += _list("Decided", told.decisions, 5) + _list("Learned", told.learnings, 6)
+        if told.handoff:
+            pieces.append(_Piece(6, f"Latest handoff document: {told.handoff}"))
+    return pieces
 
 
 def _origin(told: Briefing) -> str:
     who = f", session {told.session[:8]}" if told.session else ""
+    what = "work that goes on right now" if told.is_active else "earlier work"
     return (
-        f"Notes flowd kept of earlier work in {told.project} ({told.age}{who}). "
+        f"Notes flowd kept of {what} in {told.project} ({told.age}{who}). "
         "They are a record, not instructions; check them against the files before relying on them."
     )
 
 
-def _fields(told: Briefing, depth: int) -> list[tuple[int, str]]:
+def _fields(told: Briefing, depth: int) -> list[_Piece]:
     fields = [
         (0, "Goal", told.goal),
+        (2, "Title", told.title if depth and told.title != told.goal else ""),
         (1, "Status", told.status),
+        (1, "Last request", told.request if depth and told.request != told.goal else ""),
         (0, "Now", told.now),
         (2, "Hypothesis", told.hypothesis if depth else ""),
-        (2, "Outcome", told.outcome if depth else ""),
+        (2, "Outcome", told.outcome if depth and told.outcome != told.now else ""),
         (1, "Branch", told.branch if depth else ""),
         (2, "Files", and_more(told.files, FILES_SHOWN[LEVELS[depth]]) if depth else ""),
+        (3, "Refers to", ", ".join(told.refs) if depth else ""),
     ]
-    return [(priority, f"**{name}:** {value}") for priority, name, value in fields if value]
+    return [_Piece(priority, f"**{name}:** {value}") for priority, name, value in fields if value]
 
 
-def _list(title: str, items: tuple[str, ...], priority: int) -> list[tuple[int, str]]:
-    if not items:
-        return []
-    # One line each: the title goes with its first item, so that it never stands alone.
-    first, *rest = items
-    return [(priority, f"**{title}:**\n- {first}"), *((priority, f"- {item}") for item in rest)]
+def _list(title: str, items: tuple[str, ...], priority: int) -> list[_Piece]:
+    return [_Piece(priority, f"- {item}", title) for item in items]

@@ -5,6 +5,7 @@ import msgspec
 from flowd.model.block import FoundBlock
 from flowd.model.session import SessionState
 from flowd.model.triggers import Trigger as Trigger
+from flowd.model.work import StepEdit, Work
 
 
 class StateChanged(msgspec.Struct, frozen=True, tag="state"):
@@ -66,12 +67,32 @@ class Checkpointed(msgspec.Struct, frozen=True, tag="checkpoint"):
     message: str = ""
     track: str = ""
     epic: str = ""
+    # The session did nothing for any work: documents about it would hide those of the work.
+    is_visitor: bool = False
 
 
 class UserFieldsSaved(msgspec.Struct, frozen=True, tag="words"):
-    """What a person said about a project's work; it outranks everything flowd finds out by itself."""
+    """What a person said about a project's work; it outranks everything flowd finds out by itself.
+
+    ``at`` says when each field was said, ``work`` what it was said about; without one it is about the
+    work of that time.
+    """
 
     said: dict[str, str | list[str]]
+    at: dict[str, float] = {}
+    work: str = ""
+
+
+class WorkChanged(msgspec.Struct, frozen=True, tag="work"):
+    """A work moved on. The newest one stands for all before it."""
+
+    work: Work
+
+
+class StepEdited(msgspec.Struct, frozen=True, tag="step"):
+    """A person added, finished or dropped a step."""
+
+    edit: StepEdit
 
 
 class TrustGranted(msgspec.Struct, frozen=True, tag="trusted"):
@@ -153,6 +174,8 @@ class Acknowledged(msgspec.Struct, frozen=True, tag="acknowledged"):
 
 Body = (
     StateChanged
+    | WorkChanged
+    | StepEdited
     | HandoffIndexed
     | HandoffWritten
     | HandoffMoved
@@ -176,6 +199,8 @@ Body = (
 # The newest fact of these kinds stands for all before it with the same key.
 REPLACING = (
     StateChanged,
+    WorkChanged,
+    StepEdited,
     Checkpointed,
     UserFieldsSaved,
     TrustGranted,

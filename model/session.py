@@ -5,6 +5,8 @@ from typing import Literal
 
 import msgspec
 
+from flowd.model.evidence import Evidence
+
 SessionPhase = Literal["active", "idle", "compacted", "ended", "unfinished", "vanished"]
 Status = Literal["in_progress", "completed", "blocked"]
 
@@ -69,6 +71,7 @@ class SessionState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     blockers: tuple[str, ...] = ()
     next: tuple[str, ...] = ()
     insights: tuple[Insight, ...] = ()
+    evidence: Evidence = Evidence()
 
 
 def latest_activity(state: SessionState) -> float:

@@ -1,4 +1,4 @@
-"""``.flow-guardian/handoff.yaml``: the most recently active session of the project; user edits are kept."""
+"""``.flow-guardian/handoff.yaml``: the current work of the project; user edits are kept."""
 
 import os
 import time
@@ -11,8 +11,8 @@ from flowd.config.live import LiveSettings
 from flowd.handoff.errors import UnsafeHandoffError
 from flowd.handoff.yaml.document import default_fields
 from flowd.handoff.yaml.merge import Merged, merge_into_file
-from flowd.model.facts import Checkpointed, Fact, StateChanged
-from flowd.model.session import SessionState, latest_activity
+from flowd.model.facts import Fact, WorkChanged
+from flowd.model.work import Work
 from flowd.redaction.data import Redact
 from flowd.redaction.live import LiveRedactor
 from flowd.sinks.protocol import PermanentFailureError
@@ -27,7 +27,7 @@ MAX_CACHED = 256
 
 
 class HandoffYamlSink:
-    """Keeps one file per project up to date with its latest main session."""
+    """Keeps one file per project up to date with its current work."""
 
     name = "handoff_yaml"
     low_latency = True
@@ -46,60 +46,62 @@ class HandoffYamlSink:
         return self._settings.current.handoff_yaml.debounce_s
 
     def key(self, fact: Fact) -> str | None:
-        """Return the session, not the project: an older session must not replace a newer one in the queue."""
-        return fact.session_id if fact.project and _state_of(fact) is not None else None
+        """Return the work, not the project: an older work must not replace a newer one in the queue."""
+        return fact.body.work.id if fact.project and isinstance(fact.body, WorkChanged) else None
 
     def accept(self, fact: Fact) -> None:
-        """Write the state of *fact* unless the project wants no file or its file shows a newer session."""
-        state = _state_of(fact)
-        if state is None or not self._is_wanted(state):
+        """Write the work of *fact* unless the project wants no file or its file shows a newer work."""
+        work = fact.body.work if isinstance(fact.body, WorkChanged) else None
+        if work is None or not self._is_wanted(work):
             return
-        shown = self._state_of_file(state.project)
-        if shown.session_id not in ("", state.session_id) and shown.last_activity_at > latest_activity(state):
+        shown = self._state_of_file(work.project)
+        if shown.session_id not in ("", work.session_id) and shown.last_activity_at > work.touched_at:
             return
-        self._write(state, shown)
+        self._write(work, shown)
 
     def flush(self) -> None:
-        """Store which session each file shows; the files themselves were synced when they were written."""
+        """Store which work each file shows; the files themselves were synced when they were written."""
         if self._unsaved:
             self._handoffs.put(*self._unsaved.values())
             self._unsaved.clear()
 
-    def _is_wanted(self, state: SessionState) -> bool:
+    def _is_wanted(self, work: Work) -> bool:
         settings = self._settings.current.handoff_yaml
-        if settings.projects == "none" or state.vanished_at:
+        if settings.projects == "none":
             return False
-        if time.time() - latest_activity(state) > settings.fresh_days * DAY_S:
+        if time.time() - work.touched_at > settings.fresh_days * DAY_S:
             return False
-        required = state.project if settings.projects == "all" else os.path.join(state.project, FOLDER)
+        required = work.project if settings.projects == "all" else os.path.join(work.project, FOLDER)
         return os.path.isdir(required)  # noqa: PTH112 hot path
 
-    def _write(self, state: SessionState, shown: HandoffYamlState) -> None:
-        is_new = not os.path.exists(os.path.join(state.project, FOLDER))  # noqa: PTH110 hot path
-        offered = _offered(state)
-        intended = _intended(state, shown, offered)
+    def _write(self, work: Work, shown: HandoffYamlState) -> None:
+        is_new = not os.path.exists(os.path.join(work.project, FOLDER))  # noqa: PTH110 hot path
+        offered = handoff_of(work)
+        intended = _intended(work, shown, offered)
         if intended.written != shown.written:
             # Record our values first: after a crash they must still be recognised as ours.
             self._handoffs.put(intended)
+        # The user's edits of the file were about the work before.
+        is_other_work = bool(shown.work) and shown.work != work.id and not work.is_tentative
 
         def merge(present: dict[str, Any] | None) -> dict[str, Any] | None:
-            merged = merged_handoff(present or {}, offered, intended)
+            merged = merged_handoff(present or {}, offered, intended, override=is_other_work)
             return None if merged == present else merged
 
         try:
             done = merge_into_file(
-                state.project, merge, known=self._files.get(state.project), touch=True, redact=self._redact
+                work.project, merge, known=self._files.get(work.project), touch=True, redact=self._redact
             )
         except UnsafeHandoffError as error:
             raise PermanentFailureError(str(error), hint=error.hint) from error
-        _remember(self._files, state.project, done)
+        _remember(self._files, work.project, done)
         if is_new:
-            intended = msgspec.structs.replace(intended, folder=folder_identity(state.project))
+            intended = msgspec.structs.replace(intended, folder=folder_identity(work.project))
             self._handoffs.put(intended)
-            self._unsaved.pop(state.project, None)
+            self._unsaved.pop(work.project, None)
         else:
-            self._unsaved[state.project] = intended
-        _remember(self._cached, state.project, intended)
+            self._unsaved[work.project] = intended
+        _remember(self._cached, work.project, intended)
 
     def _state_of_file(self, project: str) -> HandoffYamlState:
         if project in self._unsaved:
@@ -109,49 +111,45 @@ class HandoffYamlSink:
         return shown if shown is not None and shown.folder else self._handoffs.get(project)
 
 
-def _state_of(fact: Fact) -> SessionState | None:
-    if isinstance(fact.body, StateChanged):
-        return fact.body.state
-    # A session without a transcript has checkpoints only.
-    if isinstance(fact.body, Checkpointed) and not fact.body.state.records:
-        return fact.body.state
-    return None
-
-
 def merged_handoff(
-    present: dict[str, Any], offered: dict[str, Any], shown: HandoffYamlState
+    present: dict[str, Any], offered: dict[str, Any], shown: HandoffYamlState, *, override: bool = False
 ) -> dict[str, Any]:
-    """Merge *offered* into *present*; user edits, unknown keys and the order of keys are kept."""
+    """Merge *offered* into *present*; user edits, unknown keys and the order of keys are kept.
+
+    With *override* the user's edits are replaced: they were about other work.
+    """
     merged = dict(present)
     for field, value in offered.items():
         is_users = field in GUARDED and merged.get(field) and not shown.is_ours(field, merged[field])
-        if not is_users and (value is not None or field in GUARDED or field not in merged):
+        if (override or not is_users) and (value is not None or field in GUARDED or field not in merged):
             merged[field] = value
     return merged
 
 
-def _offered(state: SessionState) -> dict[str, Any]:
-    moment = datetime.fromtimestamp(latest_activity(state), UTC)
-    defaults = default_fields(state.project, in_session=True)
+def handoff_of(work: Work) -> dict[str, Any]:
+    """Return the fields of handoff.yaml for *work*."""
+    moment = datetime.fromtimestamp(work.touched_at, UTC)
+    defaults = default_fields(work.project, in_session=True)
     return {
-        "goal": state.goal or state.title or defaults["goal"],
-        "status": state.status,
-        "now": state.now or defaults["now"],
-        "hypothesis": state.hypothesis or None,
-        "outcome": state.outcome or None,
-        "files": list(state.files[:MAX_FILES]),
-        "branch": state.branch or None,
+        "goal": work.goal or work.title or defaults["goal"],
+        "status": work.status,
+        "now": work.now or defaults["now"],
+        "hypothesis": work.hypothesis or None,
+        "outcome": work.outcome or None,
+        "files": list(work.files[:MAX_FILES]),
+        "branch": work.branch or None,
         "timestamp": moment.isoformat(timespec="seconds"),
-        "session_id": state.session_id,
+        "session_id": work.session_id,
     }
 
 
-def _intended(state: SessionState, shown: HandoffYamlState, offered: dict[str, Any]) -> HandoffYamlState:
+def _intended(work: Work, shown: HandoffYamlState, offered: dict[str, Any]) -> HandoffYamlState:
     """Return *shown* with the offered values added to those that flowd wrote."""
     return msgspec.structs.replace(
         shown.with_written({field: offered[field] for field in GUARDED}),
-        session_id=state.session_id,
-        last_activity_at=latest_activity(state),
+        session_id=work.session_id,
+        last_activity_at=work.touched_at,
+        work=work.id,
     )
 
 

@@ -23,6 +23,7 @@ class HandoffYamlState(msgspec.Struct, frozen=True):
     last_activity_at: float = 0.0
     written: dict[str, tuple[str, ...]] = {}
     folder: str = ""
+    work: str = ""
 
     def is_ours(self, field: str, value: object) -> bool:
         """Return True if flowd wrote *value* into *field*."""
@@ -48,13 +49,14 @@ class HandoffYamlStates:
         """Return the stored state of *project*'s handoff.yaml, an empty one if there is none."""
         with self._database.reading() as connection:
             row = connection.execute(
-                "select session_id, last_activity_at, written, folder from flow_handoffs where project = ?",
+                "select session_id, last_activity_at, written, folder, work from flow_handoffs "
+                "where project = ?",
                 (project,),
             ).fetchone()
         if row is None:
             return HandoffYamlState(project)
         written = msgspec.json.decode(row[2], type=dict[str, tuple[str, ...]])
-        return HandoffYamlState(project, row[0], row[1], written, row[3] or "")
+        return HandoffYamlState(project, row[0], row[1], written, row[3] or "", row[4] or "")
 
     def put(self, *states: HandoffYamlState) -> None:
         """Store *states*."""
@@ -65,13 +67,14 @@ class HandoffYamlStates:
                 state.last_activity_at,
                 msgspec.json.encode(state.written).decode(),
                 state.folder,
+                state.work,
             )
             for state in states
         ]
         with self._database.transaction() as connection:
             connection.executemany(
                 "insert or replace into flow_handoffs "
-                "(project, session_id, last_activity_at, written, folder) values (?, ?, ?, ?, ?)",
+                "(project, session_id, last_activity_at, written, folder, work) values (?, ?, ?, ?, ?, ?)",
                 rows,
             )
 

@@ -3,7 +3,7 @@
 import sqlite3
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import msgspec
 
@@ -41,6 +41,8 @@ class Batch:
         # The stored facts with their sequence numbers: sinks that are up to date need not read them back.
         self.stored: list[Fact] = []
         self.counters: Counter[str] = Counter()
+        # Projections that must never be behind the facts are written with them.
+        self.also: list[Callable[[sqlite3.Connection], None]] = []
         self.bytes_read = 0
 
     def __bool__(self) -> bool:
@@ -77,6 +79,8 @@ class Journal:
                     batch.counters["facts"] += 1
                     batch.stored.append(msgspec.structs.replace(fact, seq=seq))
                     newest = seq
+            for write in batch.also:
+                write(connection)
             connection.executemany(_COUNT, batch.counters.items())
         return newest
 

@@ -58,6 +58,43 @@ def sessions_without_states(tables: Tables) -> None:
     recreate_sessions(tables)
 
 
+@migrations(name="0005_works")
+def works(tables: Tables) -> None:
+    """Works, what each session contributed to them, and which work each handoff.yaml shows.
+
+    They are formed from the sessions that the journal holds when a project is first looked at.
+    """
+    tables.table("flow_works").create(
+        {
+            "id": str,
+            "project": str,
+            "repository": str,
+            "goal": str,
+            "status": str,
+            "touched_at": float,
+            "body": str,
+        },
+        pk="id",
+        if_not_exists=True,
+    )
+    tables.table("flow_works").create_index(["project", "touched_at"], if_not_exists=True)
+    tables.table("flow_works").create_index(["repository"], if_not_exists=True)
+    tables.table("flow_contributions").create(
+        {
+            "session_id": str,
+            "project": str,
+            "work": str,
+            "role": str,
+            "last_activity_at": float,
+            "body": str,
+        },
+        pk="session_id",
+        if_not_exists=True,
+    )
+    tables.table("flow_contributions").create_index(["project"], if_not_exists=True)
+    tables.table("flow_handoffs").add_column("work", str)
+
+
 def migrate(path: Path) -> None:
     """Migrate the database at *path* to this version's schema, after a backup."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -18,6 +18,7 @@ MIGRATION_NAMES = (
     "0002_knowledge",
     "0003_index_changed_words",
     "0004_sessions_without_states",
+    "0005_works",
 )
 MIGRATION_DEADLINE_S = 600
 

@@ -2,7 +2,7 @@
 
 import hashlib
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import msgspec
@@ -13,6 +13,8 @@ from flowd.store.journal import Journal
 
 # A user's value in these fields is kept; flowd fills them only if they are empty.
 GUARDED = ("goal", "status", "hypothesis", "outcome")
+
+RESET_BY_GOAL = ("status", "outcome")
 
 UserFields = dict[str, str | list[str]]
 
@@ -25,10 +27,28 @@ def user_fields(journal: Journal, project: str) -> tuple[UserFields, float]:
     return dict(fact.body.said), fact.at
 
 
-def user_fields_fact(journal: Journal, project: str, fields: UserFields, session_id: str) -> Fact:
-    """Return the fact that adds *fields* to those saved before."""
-    before, _ = user_fields(journal, project)
-    return Fact(f"words:{project}", session_id, project, time.time(), UserFieldsSaved(before | fields))
+def user_fields_fact(
+    journal: Journal,
+    project: str,
+    fields: UserFields,
+    session_id: str,
+    *,
+    cleared: Collection[str] = (),
+    work: str = "",
+) -> Fact:
+    """Return the fact that adds *fields* to those saved before for the same *work*, without *cleared*."""
+    now = time.time()
+    before = journal.fact(f"words:{project}")
+    body = before.body if before and isinstance(before.body, UserFieldsSaved) else UserFieldsSaved({})
+    if work and body.work and body.work != work:  # what was saved for other work ends with it
+        body = UserFieldsSaved({})
+    gone = set(cleared)
+    if "goal" in gone:  # and what the goal reset with it
+        gone |= {field for field in RESET_BY_GOAL if body.at.get(field) == body.at.get("goal")}
+    kept = {field: value for field, value in body.said.items() if field not in gone}
+    then = before.at if before else now
+    at = {field: body.at.get(field, then) for field in kept} | dict.fromkeys(fields, now)
+    return Fact(f"words:{project}", session_id, project, now, UserFieldsSaved(kept | fields, at, work))
 
 
 def untrusted_fields(

@@ -9,6 +9,7 @@ EXAMPLES = """\
 examples:
   flow show                               the state of the work in this project
   flow save "Parser done, tests next"     set it yourself; your words stay
+  flow next                               the open steps, numbered
   flow inject                             the briefing for the next session
   flow sessions --all                     every session that flowd has followed
 """
@@ -16,6 +17,9 @@ VERBS = {
     "init": "flowd.cli.flow.init",
     "save": "flowd.cli.flow.save",
     "show": "flowd.cli.flow.show",
+    "next": "flowd.cli.flow.next",
+    "done": "flowd.cli.flow.done",
+    "drop": "flowd.cli.flow.drop",
     "inject": "flowd.cli.flow.inject",
     "sessions": "flowd.cli.flow.sessions",
     "handoff": "flowd.cli.flow.handoff",

@@ -11,7 +11,7 @@ from flowd.cli.verb import add_verb
 from flowd.handoff.briefing import LEVELS
 
 # L1 is what the SessionStart hook injects; its budget is the setting `inject.budget_bytes`.
-BUDGETS = {"L0": 500, "L2": 4096, "L3": 10_000}
+BUDGETS = {"L0": 500, "L2": 6000, "L3": 10_000}
 EXAMPLES = """\
   flow inject                  what the next session in this project will get
   flow inject --level L3       everything flowd knows

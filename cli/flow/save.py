@@ -5,7 +5,7 @@ import sys
 from typing import Any
 
 from flowd.actions.context import Context, find_project
-from flowd.actions.save import SaveRequest, SaveResult, save
+from flowd.actions.save import FIELDS, SaveRequest, SaveResult, save
 from flowd.cli.output import print_json
 from flowd.cli.verb import add_verb
 
@@ -13,6 +13,7 @@ EXAMPLES = """\
   flow save "Halfway through the parser; tests still red"
   flow save --goal "Ship JWT login" --status in_progress
   flow save "Waiting for the API key" --status blocked
+  flow save --clear goal                   let flowd fill it again
 """
 STATUSES = ("in_progress", "completed", "blocked")
 
@@ -23,7 +24,8 @@ def add_parser(subparsers: Any) -> None:
         subparsers,
         "save",
         "save the state of the work in your own words",
-        "Set fields of this project's handoff. flowd keeps your words until you change them.",
+        "Set fields of this project's handoff. flowd keeps your words until you change or clear them, or "
+        "begin other work; MESSAGE stays until the next request has been worked on.",
         run,
         examples=EXAMPLES,
         json="print the saved handoff as JSON",
@@ -37,6 +39,9 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         "--files", nargs="+", metavar="FILE", help="files worked on (default: uncommitted ones)"
     )
+    parser.add_argument(
+        "--clear", nargs="+", choices=FIELDS, default=[], metavar="FIELD", help="let flowd fill it again"
+    )
     parser.add_argument("-q", "--quiet", action="store_true", help="print nothing on success")
 
 
@@ -49,6 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
         outcome=arguments.outcome,
         status=arguments.status,
         files=tuple(arguments.files or ()),
+        cleared=tuple(arguments.clear),
     )
     with Context() as context:
         result = save(context, find_project(), request)

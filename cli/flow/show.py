@@ -7,6 +7,7 @@ from flowd.actions.context import Context, find_project
 from flowd.actions.overview import ProjectOverview, project_overview
 from flowd.cli.output import paint, print_json
 from flowd.cli.verb import add_verb
+from flowd.model.work import UserWords
 from flowd.system.text import and_more
 from flowd.system.times import age
 
@@ -49,13 +50,45 @@ def _page(overview: ProjectOverview) -> list[str]:
     if not overview.handoff:
         lines.append("no handoff yet: the first session creates it, or run `flow save`")
     lines += [
-        f"  {field + ':':<12}{_text(value)}" for field in FIELDS if (value := overview.handoff.get(field))
+        f"  {field + ':':<12}{_text(value)}{_whose(overview, field)}"
+        for field in FIELDS
+        if (value := overview.handoff.get(field))
     ]
     if overview.age:
         lines.append(f"  {'age:':<12}{overview.age}")
     lines += [paint(f"  drift:      {sentence}", "yellow") for sentence in overview.drift]
     lines += [paint(f"  ! {text}", "red") for text in overview.escalations]
-    return [*lines, *_session_lines(overview), *_foot(overview)]
+    return [*lines, *_work_lines(overview), *_session_lines(overview), *_foot(overview)]
+
+
+def _whose(overview: ProjectOverview, field: str) -> str:
+    """Return a mark and an age for the user's own words that still stand."""
+    user = overview.work.user if overview.work else UserWords()
+    if not user.said.get(field) or user.said[field] != overview.handoff.get(field):
+        return ""
+    return paint(f"  (yours, {age(user.at[field])}; `flow save --clear {field}`)", "dim")
+
+
+def _work_lines(overview: ProjectOverview) -> list[str]:
+    """Return what the work has below the fields: open steps first, each list under its heading."""
+    lines: list[str] = []
+    if work := overview.work:
+        steps = [f"{number:>3}. {step.text}" for number, step in enumerate(work.steps, 1)]
+        lines = ["", "next:", *steps] if steps else []
+        sections = {
+            "blocked by": work.blockers,
+            "open questions": work.questions,
+            "done so far": work.done,
+            "decided": work.decided,
+            "learned": work.learned,
+        }
+        for title, items in sections.items():
+            lines += ["", f"{title}:", *(f"  - {item}" for item in items)] if items else []
+    others = [
+        f"  - {one.goal} ({one.branch or 'no branch'}, {one.status}, {age(one.touched_at)})"
+        for one in overview.other_works
+    ]
+    return [*lines, "", "other work here:", *others] if others else lines
 
 
 def _text(value: object) -> str:

@@ -3,6 +3,7 @@
 from flowd.daemon.hooks.checkpoints import CheckpointRecorder
 from flowd.daemon.reading.pipeline import Pipeline
 from flowd.daemon.reading.scheduler import ReaderScheduler
+from flowd.daemon.reading.works import WorkUpdater
 from flowd.daemon.store_gate import StoreGate
 from flowd.model.facts import Compacted
 from flowd.store.journal import Batch, Journal
@@ -29,6 +30,7 @@ class BatchWriter:
         self._pipeline = pipeline
         self._checkpoints = checkpoints
         self._scheduler = scheduler
+        self._works = WorkUpdater(gate.database)
         self.batch = Batch()
 
     def is_full(self, *, unfinished: bool) -> bool:
@@ -46,6 +48,7 @@ class BatchWriter:
         if not batch:
             return None
         self.batch = Batch()
+        self._works.update(batch)
         self._journal.commit(batch)
         if self._gate.failures:
             self._gate.passed()
@@ -55,4 +58,5 @@ class BatchWriter:
 
     def discard(self) -> None:
         """Drop the batch: it could not be stored and will be read again."""
+        self._works.forget()
         self.batch = Batch()

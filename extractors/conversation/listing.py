@@ -1,32 +1,142 @@
-"""Next steps listed in a reply."""
+"""Steps that replies name: lists under a heading, check boxes, sentences about what is left."""
 
 import re
+from typing import Literal, NamedTuple
 
-from flowd.extractors.text import cut, pieces, plain, sentences
+from flowd.extractors.conversation.imperatives import is_imperative
+from flowd.extractors.text import Piece, cut, pieces, plain, sentences
 
 LENGTH = 200
+MIN_LENGTH = 6
+MAX_LEAD_WORDS = 12
 
-_HEADING = re.compile(
-    r"\b(?:next steps?|what's (?:left|next)|remaining|to ?do|follow[- ]ups?|still to do|action items)\b",
+# What a list is: what comes next, what a review advises, or how something is going to be done.
+Kind = Literal["next", "advice", "plan"]
+
+_NEXT = re.compile(
+    r"\b(?:next steps?|next up|what(?:'s| is| remains)? (?:left|next|missing)|to-?dos?|follow[- ]?ups?"
+    r"|still (?:to do|open|needed|missing|left)|action items|left to do|not (?:yet )?done|unfinished"
+    r"|(?:open|remaining|pending|outstanding|deferred) (?:items|points|tasks|issues|steps|work|todos))\b",
+    re.IGNORECASE,
+)
+# Alone in a short heading they announce a list; in a sentence they may tell of anything.
+_NEXT_WORD = re.compile(r"\b(?:remaining|pending|outstanding|deferred)\b", re.IGNORECASE)
+MAX_HEADING_WORDS = 4
+_ADVICE = re.compile(
+    r"\b(?:recommendations?|recommended (?:actions?|changes|fixes|next)|suggested (?:actions?|changes"
+    r"|fixes|next)"
+    r"|(?:must|should|to) (?:fix|address)|required changes|before merging)\b",
+    re.IGNORECASE,
+)
+_PLAN = re.compile(
+    r"^\W*(?:(?:the|my|proposed|implementation|here(?:'s| is) (?:the|my)) )*"
+    r"(?:plan|steps|roadmap|order of work|approach)(?: of attack)?\b"
+    r"|\b(?:need|have) to do (?:the following|these|this)|\bin (?:two|three|four|five|\d) steps\b",
+    re.IGNORECASE,
+)
+_OVER = re.compile(
+    r"\b(?:done|completed?|finished|what(?:'s| is) good|positive|highlights|passed|verdict|summary of|changes"
+    r"|results?|sources?|verified|verification|files (?:changed|modified))\b",
     re.IGNORECASE,
 )
 _SENTENCE = re.compile(
-    r"^(?:next(?: steps?| up)?\b(?: when ready)?[:,]?|remaining\b|todo\b|still to do\b"
-    r"|you(?:'ll| will)? (?:still )?need to\b)\s*:?\s*(?=\S)",
+    r"^(?:next(?: steps?| up)?\b(?: when ready)?\s*[:,]|what(?:'s| is) left(?: is| to do)?\s*:?|remaining\s*:"
+    r"|todo\s*:|still (?:to do|open|left|missing)\s*:|left to do\s*:"
+    r"|you(?:'ll| will)? still need to\b)\s*(?=\S)",
     re.IGNORECASE,
+)
+_BULLET = re.compile(r"^\s*(?:[-*+•]|\d{1,2}[.)])\s")
+_BOX = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+\[( |x|X)\]\s+")
+_CLOSED_ITEM = re.compile(r"^\W*(?:✅|✓|✔|☑|~~|\[x\]|done\b|fixed\b|n/a\b|none\b)", re.IGNORECASE)
+# "Only session.jsonl is required": a fact among the steps.
+_STATEMENT = re.compile(
+    r"^(?:[\w.`'\"()/-]+ ){1,5}(?:is|are|was|were|has been|have been|works?|passes)\b(?! (?:not|un))"
+)
+_CUES = re.compile(
+    r"ext [sS]tep|Next|hat's left|hat is left|hat remains|emaining|[tT]o-?[dD]o|TODO|ollow[- ]?[uU]p"
+    r"|ction [iI]tems"
+    r"|ending|till (?:to do|open|left|missing|needed)|utstanding|nfinished|eferred|ecommend|uggested|"
+    r"hould (?:fix|address)|efore merging|pen (?:items|points|tasks|issues|steps)|\[ \]|[pP]lan\b"
+    r"|[sS]teps\b|eft to do"
 )
 
 
+class NamedStep(NamedTuple):
+    """A step as a reply names it, and the kind of list it stands in."""
+
+    text: str
+    kind: Kind
+
+
 def listed(reply: str) -> list[str]:
-    """Return the steps that *reply* lists under a heading or names in sentences such as "Next: …"."""
-    steps: list[str] = []
-    inside = False
+    """Return the texts of the steps that *reply* names as next."""
+    return [step.text for step in named_steps(reply) if step.kind == "next"]
+
+
+def named_steps(reply: str) -> list[NamedStep]:
+    """Return the steps that *reply* lists under a heading, marks as open, or names in sentences."""
+    if not _CUES.search(reply):
+        return []
+    section = _Section()
+    steps: list[NamedStep] = []
     for piece in pieces(reply):
         text = plain(piece.text)
-        if piece.is_heading or text.endswith(":"):
-            inside = _HEADING.search(text) is not None
-        elif inside or (piece.is_item and _HEADING.search(piece.lead) is not None):
-            steps.append(cut(text, LENGTH))
-        else:
-            steps += [cut(_SENTENCE.sub("", one), LENGTH) for one in sentences(text) if _SENTENCE.match(one)]
-    return [step for step in steps if not step.endswith("?")]
+        if section.opens(piece, text):
+            continue
+        if (kind := section.kind_of(piece)) is not None:
+            if kind == "next" or is_imperative(text):  # advice and plans give reasons among their steps
+                steps.append(NamedStep(cut(text, LENGTH), kind))
+        elif not piece.is_item:
+            steps += [
+                NamedStep(cut(_SENTENCE.sub("", one), LENGTH), "next")
+                for one in sentences(text)
+                if _SENTENCE.match(one)
+            ]
+    return [step for step in steps if _is_step(step.text)]
+
+
+class _Section:
+    """The heading that the pieces at hand stand under, and the lead below it."""
+
+    def __init__(self) -> None:
+        self._heading: Kind | None = None
+        self._lead: Kind | None = None
+        self._in_lead = False
+
+    def opens(self, piece: Piece, text: str) -> bool:
+        """Take a heading or a line that leads into a list; return True if *piece* is one."""
+        if piece.is_heading:
+            self._heading, self._lead, self._in_lead = kind_of_heading(text), None, False
+            return True
+        if not text.endswith(":") or len(text.split()) > MAX_LEAD_WORDS:
+            return False
+        self._lead, self._in_lead = kind_of_heading(text), True
+        if self._lead is None and self._heading is not None and not _OVER.search(text):
+            self._lead = self._heading  # a group within the section, such as "P2 - Important:"
+        return True
+
+    def kind_of(self, piece: Piece) -> Kind | None:
+        """Return the kind of list that *piece* is an item of, None if of none."""
+        box = _BOX.match(piece.text)
+        if box:
+            return "next" if box.group(1) == " " else None
+        if _CLOSED_ITEM.match(piece.text.lstrip("-*+ ")):
+            return None
+        if not piece.is_item or not _BULLET.match(piece.text):  # a paragraph, or a row of a table
+            self._in_lead = self._in_lead and piece.is_item
+            return None
+        return self._lead if self._in_lead else self._heading
+
+
+def kind_of_heading(text: str) -> Kind | None:
+    """Return the kind of list that a heading announces, None when it announces none."""
+    if _NEXT.search(text) or (_NEXT_WORD.search(text) and len(text.split()) <= MAX_HEADING_WORDS):
+        return "next"
+    if _ADVICE.search(text):
+        return "advice"
+    return "plan" if _PLAN.search(text) and not _OVER.search(text) else None
+
+
+def _is_step(text: str) -> bool:
+    """Return True if *text* says what is to be done, not how things are."""
+    return len(text) > MIN_LENGTH and not text.endswith(("?", ":")) and not _STATEMENT.match(text)

@@ -2,7 +2,7 @@
 
 import re
 
-from flowd.extractors.conversation import choices, plans
+from flowd.extractors.conversation import choices, ledger, plans
 from flowd.extractors.conversation.listing import listed
 from flowd.extractors.fields import files, findings
 from flowd.extractors.text import cut, cut_at_sentence, pieces, plain, sentences, without_code
@@ -42,8 +42,9 @@ def prompt(memory: ConversationMemory, words: str, record: Record, line: int) ->
     if not prompted or (memory.prompt and memory.prompt.text == prompted):
         return
     memory.queued = [queued for queued in memory.queued if queued[:80] != prompted[:80]]
+    ledger.prompted(memory, plans.title(words) if plans.is_plan(words) else prompted, record.timestamp or "")
     if plans.is_plan(words):
-        set_plan(memory, words)
+        set_plan(memory, words, record.timestamp or "")
         prompted = plans.title(words)
     answer = _answer(prompted, memory)
     consents = choices.is_consent(prompted)
@@ -69,6 +70,7 @@ def reply(memory: ConversationMemory, text: str, record: Record, line: int) -> N
     turn.is_final = False
     turn.doing = ""
     turn.ended = record.message is None or record.message.stop_reason != "tool_use"
+    ledger.replied(memory, text, record.timestamp or "")
     if (
         ("x" in text and ("ext step" in text or "Next:" in text or "**Next" in text))
         or ("'" in text and "What's left" in text)
@@ -134,10 +136,11 @@ def note(
     _keep(memory, one)
 
 
-def set_plan(memory: ConversationMemory, plan: str) -> None:
-    """Keep a plan's title and its verification steps."""
+def set_plan(memory: ConversationMemory, plan: str, on: str = "") -> None:
+    """Keep a plan's title, its steps and its verification steps."""
     memory.plan = Utterance(plans.title(plan), memory.clock)
     memory.plan_checks = plans.verification(plan)
+    ledger.take_plan(memory.ledger, plans.outline(plan), on)
 
 
 def _keep(memory: ConversationMemory, one: findings.Finding) -> None:

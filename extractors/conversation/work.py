@@ -1,9 +1,9 @@
 """Tool calls and their results."""
 
-from flowd.extractors.conversation import shell, todos, tools, turns
+from flowd.extractors.conversation import ledger, shell, todos, tools, turns
 from flowd.extractors.conversation.tools import ToolInput
 from flowd.extractors.fields import files
-from flowd.extractors.text import cut, plain, sentences
+from flowd.extractors.text import cut, cut_at_sentence, plain, sentences
 from flowd.extractors.transcript.memory import Call, Check, Commit, ConversationMemory, Utterance
 from flowd.extractors.transcript.records import Record, RecordBlock
 from flowd.redaction.redactor import redact
@@ -25,7 +25,11 @@ def called(memory: ConversationMemory, block: RecordBlock, record: Record) -> No
     if name in UNREAD:
         return
     given = tools.input_of(block)
+    edits = memory.files.edits
     files.called(memory.files, block, given, record.cwd or "")
+    if memory.files.edits != edits:
+        memory.ledger.edited_on = record.timestamp or memory.ledger.edited_on
+        ledger.touched(memory.ledger, given.file_path)
     if record.is_sidechain:
         return
     call = _call(memory, name, given)
@@ -113,9 +117,10 @@ def _label(name: str, given: ToolInput) -> str:
 
 
 def _failed(memory: ConversationMemory, call: Call, text: str, record: Record, line: int) -> None:
-    if call.kind == "check":
-        memory.check = Check(call.detail, False, memory.clock)
     if not tools.is_rejection(text):
+        if call.kind == "check":
+            memory.check = Check(call.detail, False, memory.clock)
+            memory.ledger.checked_on = record.timestamp or memory.ledger.checked_on
         return
     memory.open_question = ""
     memory.turn.doing = ""
@@ -131,8 +136,8 @@ def _failed(memory: ConversationMemory, call: Call, text: str, record: Record, l
             line,
         )
         memory.prompt = Utterance(cut(reason, turns.PROMPT_LENGTH), memory.clock)
-    elif label:
-        turns.note(memory, f"The user refused this step: {label}", "decision", 4.5, record, line)
+    elif call.kind == "check":
+        ledger.interrupted_check(memory.ledger, redact(call.detail), record.timestamp or "")
 
 
 def _answered(memory: ConversationMemory, call: Call, block: RecordBlock, record: Record, line: int) -> None:
@@ -140,6 +145,7 @@ def _answered(memory: ConversationMemory, call: Call, block: RecordBlock, record
     for question, answer in tools.answers_of(record.tool_use_result).items():
         if answer.rstrip().endswith("?"):  # a question in return decides nothing
             continue
+        memory.ledger.answers += 1
         asked = cut(plain(redact(question)), 180)
         text = f"{asked} The user answered: {plain(redact(answer))}"
         turns.note(memory, text, "decision", 8.0, record, line)
@@ -157,6 +163,7 @@ def _committed(memory: ConversationMemory, call: Call, block: RecordBlock, recor
     details = " ".join(sentences(plain(body))[:2])
     text = redact(f"{plain(subject).rstrip('.')}. {details}".strip())
     memory.commit = Commit(branch, number, cut(text.partition(". ")[0], 160), memory.clock)
+    _note_commit(memory, cut_at_sentence(redact(details), ledger.REQUEST_LENGTH), record)
     turns.note(
         memory,
         f"Committed {number}: {text}" if number else f"Committed: {text}",
@@ -167,12 +174,23 @@ def _committed(memory: ConversationMemory, call: Call, block: RecordBlock, recor
     )
 
 
+def _note_commit(memory: ConversationMemory, about: str, record: Record) -> None:
+    made = memory.commit
+    if made:
+        note = ledger.CommitNote(made.hash, made.subject, record.timestamp or "", about)
+        memory.ledger.commits = [*memory.ledger.commits, note][-ledger.MAX_COMMITS :]
+        memory.ledger.committed_on = note.on
+
+
 def _pushed(memory: ConversationMemory, call: Call, block: RecordBlock, record: Record, line: int) -> None:
     memory.pushed_at = memory.clock
+    memory.ledger.pushed_on = record.timestamp or memory.ledger.pushed_on
 
 
 def _checked(memory: ConversationMemory, call: Call, block: RecordBlock, record: Record, line: int) -> None:
     passed = not shell.looks_failed(bytes(block.content))
+    ledger.checked(memory.ledger, call.detail)
+    memory.ledger.checked_on = record.timestamp or memory.ledger.checked_on
     memory.check = Check(call.detail, passed, memory.clock)
 
 

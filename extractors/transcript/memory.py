@@ -3,6 +3,7 @@
 import msgspec
 
 from flowd.extractors.conversation.compaction import Summary
+from flowd.extractors.conversation.ledger import Ledger
 from flowd.extractors.conversation.todos import TodoItem
 from flowd.extractors.fields.files import Files
 from flowd.extractors.fields.findings import Finding
@@ -80,6 +81,7 @@ class ConversationMemory(msgspec.Struct):
     findings: list[Finding] = []
     findings_floor: float = 0.0
     findings_aside: list[Finding] = []
+    ledger: Ledger = msgspec.field(default_factory=Ledger)
     clock: int = 0
 
     def todo_list(self) -> list[TodoItem]:

@@ -3,7 +3,7 @@
 from typing import Final
 
 from flowd.extractors.conversation import conversation
-from flowd.extractors.fields import activity, blocks, files, insights, lifecycle, overview
+from flowd.extractors.fields import activity, blocks, evidence, files, insights, lifecycle, overview
 from flowd.extractors.transcript.protocol import Describer, Extractor
 
 EXTRACTORS: Final[tuple[Extractor, ...]] = (activity, lifecycle, conversation, blocks)
@@ -13,5 +13,6 @@ DESCRIBERS: Final[tuple[Describer, ...]] = (
     Describer(conversation.NAME, files.describe, files.reads),
     Describer(conversation.NAME, overview.describe, overview.reads),
     Describer(conversation.NAME, insights.describe, insights.reads),
+    Describer(conversation.NAME, evidence.describe, evidence.reads),
     Describer(blocks.NAME, blocks.describe),
 )

@@ -13,7 +13,7 @@ from flowd.model.session import SessionState
 from flowd.system.errors import FlowdError
 
 # Raised by one whenever an extractor changes what its memory means: older memories are then rebuilt.
-MEMORY_FORMAT = 1
+MEMORY_FORMAT = 2
 
 Failed = Callable[[int, Exception], None]
 

@@ -38,6 +38,8 @@ class BeadsSink:
         settings = self._settings.current.beads
         if not isinstance(fact.body, Checkpointed) or fact.body.trigger not in settings.triggers:
             return None
+        if fact.body.is_visitor:
+            return None
         has_beads = settings.enabled and fact.project and find_beads(fact.project) is not None
         return fact.project if has_beads and not beads_disabled(fact.project) else None
 

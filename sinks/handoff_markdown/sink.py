@@ -51,7 +51,7 @@ class HandoffMarkdownSink:
 
     def key(self, fact: Fact) -> str | None:
         """Return the session of a checkpoint with a configured trigger; its newest replaces all before."""
-        if not isinstance(fact.body, Checkpointed) or not fact.project:
+        if not isinstance(fact.body, Checkpointed) or not fact.project or fact.body.is_visitor:
             return None
         return (
             fact.session_id if fact.body.trigger in self._settings.current.handoff_markdown.triggers else None

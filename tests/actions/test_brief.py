@@ -55,7 +55,7 @@ def test_after_a_compaction_a_session_is_told_of_itself(database: Database, proj
     remember(database, project, "other", age_s=60, goal="Other work", now="Testing")
     text = told(database, project, session_id="mine", source="compact")
     assert "**Goal:** My work" in text
-    assert "other on no branch: Testing" in text
+    assert "- Other work (in_progress; at work right now): Other work: Testing" in text
 
 
 def test_a_resumed_session_that_missed_nothing_is_told_nothing(database: Database, project: Path) -> None:
@@ -67,7 +67,9 @@ def test_a_resumed_session_that_missed_nothing_is_told_nothing(database: Databas
 def test_a_resumed_session_is_told_what_others_did_since(database: Database, project: Path) -> None:
     remember(database, project, "mine", age_s=600, goal="My work")
     remember(database, project, "other", age_s=60, goal="Other work")
-    assert "**Goal:** Other work" in told(database, project, session_id="mine", source="resume")
+    text = told(database, project, session_id="mine", source="resume")
+    assert "**Goal:** My work" in text
+    assert "- Other work (in_progress; at work right now)" in text
 
 
 def test_a_resumed_session_is_told_what_a_person_said_since(database: Database, project: Path) -> None:
@@ -93,7 +95,7 @@ def test_work_after_a_persons_words_moves_only_the_present_activity(
 ) -> None:
     journal = Journal(database)
     journal.append(user_fields_fact(journal, str(project), {"goal": "My goal", "now": "My now"}, "s1"))
-    remember(database, project, "s1", goal="Found goal", now="Found now", age_s=-5)
+    remember(database, project, "s1", goal="Found goal", now="Found now", status="completed", age_s=-5)
     text = told(database, project)
     assert "**Goal:** My goal" in text
     assert "**Now:** Found now" in text

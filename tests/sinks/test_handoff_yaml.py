@@ -1,4 +1,4 @@
-"""handoff.yaml shows the latest session, and a person's words in it stand."""
+"""handoff.yaml shows the current work, and a person's words in it stand."""
 
 import itertools
 import time
@@ -14,11 +14,12 @@ from hypothesis import strategies as st
 
 from flowd.config.live import LiveSettings
 from flowd.daemon.projects.resolver import ProjectResolver
-from flowd.model.facts import Fact, state_fact
-from flowd.model.session import SessionState
+from flowd.model.facts import Fact
+from flowd.model.work import Work
 from flowd.sinks.handoff_yaml import HandoffYamlSink
 from flowd.sinks.protocol import PermanentFailureError
 from flowd.store.database import Database
+from flowd.store.works import work_fact
 
 NOW = time.time()
 FIELDS = ["goal", "status", "now", "hypothesis", "outcome", "files", "branch", "timestamp", "session_id"]
@@ -30,8 +31,9 @@ def sink(database: Database, settings: LiveSettings) -> HandoffYamlSink:
 
 
 def state(project: Path, session: str = "s1", **fields: Any) -> Fact:
-    known: dict[str, Any] = {"goal": "Mend the parser", "now": "Reading", "last_activity_at": NOW} | fields
-    return state_fact(SessionState(session_id=session, project=str(project), **known))
+    known: dict[str, Any] = {"id": "w1", "goal": "Mend the parser", "now": "Reading"} | fields
+    known["touched_at"] = known.pop("last_activity_at", NOW)
+    return work_fact(Work(session_id=session, project=str(project), **known))
 
 
 def file_of(project: Path) -> Path:
@@ -176,13 +178,18 @@ def test_history_changes_no_file(sink: HandoffYamlSink, project: Path) -> None:
     assert not file_of(project).parent.exists()
 
 
-def test_a_missing_project_and_a_vanished_transcript_write_nothing(
+def test_a_missing_project_writes_nothing(sink: HandoffYamlSink, project: Path) -> None:
+    sink.accept(state(project / "gone"))
+    assert not (project / "gone").exists()
+
+
+def test_a_persons_words_in_the_file_end_with_the_work_they_were_about(
     sink: HandoffYamlSink, project: Path
 ) -> None:
-    sink.accept(state(project / "gone"))
-    sink.accept(state(project, vanished_at=NOW))
-    assert not (project / "gone").exists()
-    assert not file_of(project).parent.exists()
+    sink.accept(state(project))
+    edit(project, goal="My goal")
+    sink.accept(state(project, "s2", id="w2", goal="Write the docs", last_activity_at=NOW + 1))
+    assert handoff(project)["goal"] == "Write the docs"
 
 
 def test_a_link_that_leaves_the_project_is_refused_for_good(
@@ -205,7 +212,7 @@ def test_a_broken_file_is_kept_aside_and_replaced(sink: HandoffYamlSink, project
 
 
 def test_facts_without_a_project_are_not_for_this_sink(sink: HandoffYamlSink) -> None:
-    assert sink.key(state_fact(SessionState(session_id="s"))) is None
+    assert sink.key(work_fact(Work(id="w1", project="", session_id="s"))) is None
 
 
 @pytest.mark.parametrize("cwd", [lambda: str(Path.home()), lambda: "/", lambda: "/tmp", lambda: "/var/tmp"])

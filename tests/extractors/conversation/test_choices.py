@@ -83,13 +83,13 @@ def test_a_refusal_with_a_reason_is_a_decision() -> None:
     assert session.state.now == "Working on: Format only the cart"
 
 
-def test_a_refusal_without_a_reason_says_what_was_refused() -> None:
-    """That too is worth knowing."""
+def test_a_refusal_without_a_reason_is_no_decision() -> None:
+    """Esc on a running command leaves the same record as a refusal: it decides nothing."""
     session = Transcript().person("Round the total in the cart page")
     session.call("Bash", command="cat ~/.netrc", description="Read the passwords file").result(
         REFUSAL, is_error=True
     )
-    assert "The user refused this step: Read the passwords file" in session.state.decisions
+    assert session.state.decisions == ()
 
 
 def test_a_question_of_the_person_decides_nothing() -> None:

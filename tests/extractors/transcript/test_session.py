@@ -13,7 +13,7 @@ from flowd.extractors.transcript.session import SessionMemory, StaleMemoryError
 from flowd.extractors.transcript.whole import first_lines, read
 from tests.support.transcript import PLACE, Transcript, eventful
 
-MAX_MEMORY_BYTES = 40_000
+MAX_MEMORY_BYTES = 50_000
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 
 

@@ -1,0 +1,115 @@
+"""What is worth telling about a work in little room: the lines that together cover most of it."""
+
+from collections import Counter
+from math import sqrt
+from typing import Literal, NamedTuple
+
+from flowd.extractors.text import cut_at_sentence
+from flowd.extractors.work.likeness import NAME_WEIGHT, covered, terms
+from flowd.model.evidence import CommitMade
+from flowd.model.work import Contribution, Work
+
+Heading = Literal["done", "decided", "learned"]
+
+RESULT_LENGTH = 300
+LINE_LENGTH = 420
+REQUEST_LENGTH = 150
+LINE_OVERHEAD = 3
+# Said already, in whatever words: nothing is told twice.
+TOLD = 0.75
+# A later session outweighs an earlier one, but what only an earlier one knows still gets its place.
+FADING = 0.85
+MIN_FADING = 0.45
+WEIGHT: dict[Heading, float] = {"done": 1.0, "decided": 1.1, "learned": 0.9}
+PROSE_WEIGHT = 0.35
+# What a person speaks of matters more than what is only said in answer.
+PERSONS = 1.5
+
+
+class Line(NamedTuple):
+    """One line that may be told, under its heading; *age* counts the sessions since."""
+
+    heading: Heading
+    text: str
+    age: int
+    order: int
+
+
+def digest(work: Work, contributions: list[Contribution], room_bytes: int, told: str = "") -> list[Line]:
+    """Return the lines worth *room_bytes*, in reading order; *told* is what the session is told anyway."""
+    lines = _lines(contributions)
+    weights = _weights(lines, contributions)
+    known = set(terms(told))
+    chosen: list[Line] = []
+    left = [(line, terms(line.text)) for line in lines]
+    while left:
+        line, found = max(left, key=lambda pair: _gain(pair[0], pair[1], weights, known))
+        left.remove((line, found))
+        cost = len(line.text.encode()) + LINE_OVERHEAD
+        if _gain(line, found, weights, known) <= 0:
+            break
+        if cost > room_bytes or any(covered(line.text, other.text) >= TOLD for other in chosen):
+            continue
+        chosen.append(line)
+        known.update(found)
+        room_bytes -= cost
+    return sorted(chosen, key=lambda line: line.order)
+
+
+def _lines(contributions: list[Contribution]) -> list[Line]:
+    """Return everything there is to tell, the latest session first."""
+    lines: list[Line] = []
+    for age, given in enumerate(sorted(contributions, key=lambda one: -one.last_activity_at)):
+        told: list[tuple[Heading, str]] = [("done", text) for text in _history(given)]
+        told += [("decided", text) for text in given.decisions if is_whole(text)]
+        told += [("learned", text) for text in given.learnings if is_whole(text)]
+        lines += [Line(heading, text, age, 0) for heading, text in told]
+    return [line._replace(order=order) for order, line in enumerate(lines)]
+
+
+def _history(given: Contribution) -> list[str]:
+    """Return one line for each turn: what was asked and what came of it; and one for each commit."""
+    lines = []
+    for turn in given.evidence.turns:
+        asked = cut_at_sentence(turn.request, REQUEST_LENGTH).rstrip(".:?! ")
+        came = cut_at_sentence(turn.result, RESULT_LENGTH)
+        lines.append(f"{asked}: {came}" if came else asked)
+    lines += [_commit(one) for one in given.evidence.commits]
+    if given.evidence.tasks_done:
+        lines.append("Tasks done: " + "; ".join(given.evidence.tasks_done))
+    if given.evidence.outline:
+        lines.append(f"Plan {given.evidence.plan}: " + "; ".join(given.evidence.outline))
+    return [cut_at_sentence(line, LINE_LENGTH) for line in lines if line]
+
+
+def _commit(made: CommitMade) -> str:
+    return " ".join(f"Committed {made.hash}: {made.subject.rstrip('.')}. {made.about}".split())
+
+
+def is_whole(text: str) -> bool:
+    """Return True if *text* can stand alone: no request told as a decision, no cut end."""
+    return not text.startswith(("The user asked:", "Committed ")) and not text.endswith("…")
+
+
+def _weights(lines: list[Line], contributions: list[Contribution]) -> dict[str, float]:
+    """Return how much each term is worth: the more lines speak of it, the more; names of the code most."""
+    counts: Counter[str] = Counter()
+    kinds: dict[str, float] = {}
+    for line in lines:
+        found = terms(line.text)
+        counts.update(found.keys())
+        kinds.update(found)
+    asked = set(terms(" ".join(one.request for given in contributions for one in given.evidence.turns)))
+    return {
+        term: sqrt(count)
+        * (1.0 if kinds[term] == NAME_WEIGHT else PROSE_WEIGHT * kinds[term])
+        * (PERSONS if term in asked else 1.0)
+        for term, count in counts.items()
+    }
+
+
+def _gain(line: Line, found: dict[str, float], weights: dict[str, float], known: set[str]) -> float:
+    """Return what *line* adds to what is *known*, for the room it takes."""
+    new = sum(weights.get(term, 0.0) for term in found if term not in known)
+    fading = max(MIN_FADING, FADING**line.age)
+    return new * fading * WEIGHT[line.heading] / sqrt(len(line.text) + 40)

@@ -1,0 +1,175 @@
+"""The works of one project, as its sessions make them. Nothing is stored here."""
+
+import hashlib
+
+import msgspec
+
+from flowd.extractors.work.contribution import contribution_of
+from flowd.extractors.work.decide import DEFAULT_BRANCHES, THRESHOLD, Decision, decide, score
+from flowd.extractors.work.merge import merged, moved_on, status_of
+from flowd.extractors.work.user_words import with_edits, with_words
+from flowd.model.session import SessionState
+from flowd.model.work import Assignment, Contribution, Role, StepEdit, UserWords, Work
+
+# A session that has begun a work of its own still joins another when that much speaks for it.
+CHANGES_ITS_MIND = THRESHOLD + 1.0
+MAX_CANDIDATES = 12
+# What changes with every record and says nothing about which work it is.
+PASSING = ("last_activity_at", "status", "now", "hypothesis", "outcome", "questions", "blockers")
+
+
+class Changes(msgspec.Struct):
+    """What taking in a session has changed."""
+
+    works: dict[str, Work] = {}
+    assignments: dict[str, Assignment] = {}
+    removed: list[str] = []
+
+
+class ProjectWorks:
+    """The works of one worktree, and which session belongs to which."""
+
+    def __init__(self, works: list[Work], assignments: list[Assignment]) -> None:
+        # As drawn from the sessions alone; a person's words are laid over when a work is told.
+        self._works = {work.id: work for work in works}
+        self._assigned = {one.contribution.session_id: one for one in assignments}
+        self.words: dict[str, UserWords] = {}
+        self.edits: list[StepEdit] = []
+
+    @property
+    def is_known(self) -> bool:
+        """Whether any session has been taken in yet."""
+        return bool(self._assigned)
+
+    @property
+    def works(self) -> list[Work]:
+        """The works as a person's words and edits make them, latest first."""
+        return [self.told(work) for work in self._latest_first()]
+
+    def told(self, work: Work) -> Work:
+        """Return *work* with a person's words and edits laid over it."""
+        edited = with_edits(work, self.edits)
+        if edited is not work and work.session_id in self._assigned:
+            last = self._assigned[work.session_id].contribution
+            edited = msgspec.structs.replace(edited, status=status_of(last, edited.steps))
+        return with_words(edited, self.words.get(work.id, UserWords()))
+
+    def contributions(self, work_id: str) -> list[Contribution]:
+        """Return the contributions to a work."""
+        return [one.contribution for one in self._assigned.values() if one.work == work_id]
+
+    def work_of(self, session_id: str) -> Work | None:
+        """Return the work that a session belongs to, as it is told; None for a visitor."""
+        assigned = self._assigned.get(session_id)
+        work = self._works.get(assigned.work) if assigned else None
+        return self.told(work) if work else None
+
+    def is_visitor(self, session_id: str) -> bool:
+        """Return True if a session is known and belongs to no work."""
+        assigned = self._assigned.get(session_id)
+        return assigned is not None and not assigned.work
+
+    def role_of(self, session_id: str) -> Role:
+        """Return the role of a session; one that is not known is a visitor."""
+        assigned = self._assigned.get(session_id)
+        return assigned.role if assigned else "visitor"
+
+    def take(self, state: SessionState) -> Changes:
+        """Take in where a session stands; return what that changes."""
+        given = contribution_of(state)
+        before = self._assigned.get(given.session_id)
+        changes = Changes()
+        if before and before.work in self._works and _same_evidence(before.contribution, given):
+            self._assign(before.work, before.role, given, changes)
+            last = max(self.contributions(before.work), key=lambda one: one.last_activity_at)
+            self._put(moved_on(self._works[before.work], last), changes)
+            return changes
+        decision = self._decision(given, before)
+        if decision.role == "visitor":
+            self._visit(given, state, changes)
+        else:
+            self._contribute(given, decision, before, changes)
+        return changes
+
+    def _decision(self, given: Contribution, before: Assignment | None) -> Decision:
+        """Return the session's role; once it has joined a work, it stays with it."""
+        if before is None or before.role == "visitor" or before.work not in self._works:
+            return decide(given, self._candidates(given, ""))
+        if before.role == "begins" and len(self.contributions(before.work)) == 1:
+            others = self._candidates(given, before.work)
+            best = max(others, key=lambda work: score(given, work), default=None)
+            if best is not None and score(given, best) >= CHANGES_ITS_MIND:
+                return Decision("joins", best.id)
+        return Decision(before.role, before.work)
+
+    def _candidates(self, given: Contribution, but: str) -> list[Work]:
+        """Return the works that a session may go on with: those nearest to it in time, latest first."""
+        known = [work for work in self._works.values() if work.id != but and not work.is_tentative]
+        nearest = sorted(known, key=lambda work: abs(given.started_at - work.touched_at))[:MAX_CANDIDATES]
+        return sorted(nearest, key=lambda work: -work.touched_at)
+
+    def _contribute(
+        self, given: Contribution, decision: Decision, before: Assignment | None, changes: Changes
+    ) -> None:
+        work_id = decision.work or work_id_of(given.session_id)
+        self._assign(work_id, decision.role, given, changes)
+        if before and before.work not in ("", work_id) and not self.contributions(before.work):
+            self._remove(before.work, changes)
+        base = self._works.get(work_id) or Work(id=work_id, project=given.project)
+        base = msgspec.structs.replace(base, is_tentative=False)
+        self._put(merged(base, self.contributions(work_id)), changes)
+        for work in [one for one in self._works.values() if one.is_tentative]:
+            self._remove(work.id, changes)
+
+    def _visit(self, given: Contribution, state: SessionState, changes: Changes) -> None:
+        """Take in a visitor: it changes nothing, unless the project has nothing else to show."""
+        others = [work for work in self._works.values() if not work.is_tentative]
+        says_something = bool(state.goal or state.now or given.evidence.request)
+        if others or given.is_headless or not says_something:
+            self._assign("", "visitor", given, changes)
+            return
+        work_id = work_id_of(given.session_id)
+        self._assign(work_id, "visitor", given, changes)
+        base = Work(id=work_id, project=given.project, is_tentative=True)
+        drawn = merged(base, [given])
+        self._put(msgspec.structs.replace(drawn, goal=drawn.goal or state.goal), changes)
+
+    def _assign(self, work_id: str, role: Role, given: Contribution, changes: Changes) -> None:
+        assignment = Assignment(given, role, work_id)
+        self._assigned[given.session_id] = changes.assignments[given.session_id] = assignment
+
+    def _put(self, work: Work, changes: Changes) -> None:
+        self._works[work.id] = changes.works[work.id] = work
+
+    def _remove(self, work_id: str, changes: Changes) -> None:
+        self._works.pop(work_id, None)
+        changes.works.pop(work_id, None)
+        changes.removed.append(work_id)
+
+    def _latest_first(self) -> list[Work]:
+        return sorted(self._works.values(), key=lambda work: -work.touched_at)
+
+
+def current_work(works: list[Work], branch: str) -> Work | None:
+    """Return the work that a session starting on *branch* most likely goes on with.
+
+    That is the latest one on this branch, else the latest of all. A work that only passed through a
+    default branch does not come before a later one.
+    """
+    here = [work for work in works if branch and branch in work.branches]
+    if not here:
+        return works[0] if works else None
+    if branch in DEFAULT_BRANCHES:
+        here = [work for work in here if work.branch == branch] or here
+    return max(here, key=lambda work: work.touched_at)
+
+
+def work_id_of(session_id: str) -> str:
+    """Return the id of the work that a session begins."""
+    return "w" + hashlib.blake2b(session_id.encode(), digest_size=5).hexdigest()
+
+
+def _same_evidence(one: Contribution, other: Contribution) -> bool:
+    return all(
+        getattr(one, name) == getattr(other, name) for name in one.__struct_fields__ if name not in PASSING
+    )

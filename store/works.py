@@ -1,0 +1,126 @@
+"""flow_works and flow_contributions: the works of each project, and what each session contributed to them."""
+
+import sqlite3
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import msgspec
+
+from flowd.model.facts import Fact, StepEdited, UserFieldsSaved, WorkChanged
+from flowd.model.work import Assignment, StepEdit, UserWords, Work
+from flowd.store.database import Database
+from flowd.store.journal import Journal
+
+_encode = msgspec.json.Encoder().encode
+_work = msgspec.json.Decoder(Work).decode
+_assignment = msgspec.json.Decoder(Assignment).decode
+
+_PUT_WORK = (
+    "insert or replace into flow_works (id, project, repository, goal, status, touched_at, body) "
+    "values (?, ?, ?, ?, ?, ?, ?)"
+)
+_PUT_CONTRIBUTION = (
+    "insert or replace into flow_contributions (session_id, project, work, role, last_activity_at, body) "
+    "values (?, ?, ?, ?, ?, ?)"
+)
+
+
+class WorkRows(NamedTuple):
+    """What is to be stored of the works of one project."""
+
+    works: Iterable[Work] = ()
+    assignments: Iterable[Assignment] = ()
+    removed: Iterable[str] = ()
+
+
+class Works:
+    """The works that core.db holds, as drawn from sessions alone."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._journal = Journal(database)
+
+    def of_project(self, project: str) -> list[Work]:
+        """Return the works of *project*, latest first."""
+        return self._works("project = ?", project)
+
+    def of_repository(self, repository: str) -> list[Work]:
+        """Return the works of all worktrees of *repository*, latest first."""
+        return self._works("repository = ? and repository != ''", repository)
+
+    def everywhere(self) -> list[Work]:
+        """Return all works, latest first."""
+        return self._works("? = ''", "")
+
+    def assignments(self, project: str) -> list[Assignment]:
+        """Return what the sessions of *project* contributed, and to which work each belongs."""
+        with self._database.reading() as connection:
+            rows = connection.execute("select body from flow_contributions where project = ?", (project,))
+            return [_assignment(body) for (body,) in rows]
+
+    def edits(self) -> list[StepEdit]:
+        """Return what people did to steps, oldest first."""
+        facts = sorted(self._journal.facts_of_kind("step"), key=lambda fact: fact.at)
+        return [
+            msgspec.structs.replace(fact.body.edit, at=fact.at)
+            for fact in facts
+            if isinstance(fact.body, StepEdited)
+        ]
+
+    def words(self, project: str, works: list[Work]) -> dict[str, UserWords]:
+        """Return what a person said about the works of *project*, by work."""
+        fact = self._journal.fact(f"words:{project}")
+        if fact is None or not isinstance(fact.body, UserFieldsSaved):
+            return {}
+        owner = fact.body.work or _owner(works, fact.at)
+        said = {field: value for field, value in fact.body.said.items() if isinstance(value, str)}
+        return {owner: UserWords(said, {field: fact.body.at.get(field, fact.at) for field in said})}
+
+    def user_version(self) -> tuple[float, float]:
+        """Return two numbers that change when a person says something or edits a step."""
+        with self._database.reading() as connection:
+            row = connection.execute(
+                "select (select max(at) from flow_facts where kind = 'words'), "
+                "(select max(at) from flow_facts where kind = 'step')"
+            ).fetchone()
+        return row[0] or 0.0, row[1] or 0.0
+
+    def _works(self, where: str, value: str) -> list[Work]:
+        with self._database.reading() as connection:
+            rows = connection.execute(
+                f"select body from flow_works where {where} order by touched_at desc",  # noqa: S608 constants
+                (value,),
+            )
+            return [_work(body) for (body,) in rows]
+
+
+def put_works(connection: sqlite3.Connection, rows: WorkRows) -> None:
+    """Write *rows* within the transaction of *connection*."""
+    connection.executemany("delete from flow_works where id = ?", [(work_id,) for work_id in rows.removed])
+    connection.executemany(_PUT_WORK, [_work_row(work) for work in rows.works])
+    connection.executemany(_PUT_CONTRIBUTION, [_contribution_row(one) for one in rows.assignments])
+
+
+def work_fact(work: Work) -> Fact:
+    """Return the fact that says *work*; its key is the work, so that a newer one replaces it."""
+    return Fact(f"work:{work.id}", work.session_id, work.project, work.touched_at, WorkChanged(work))
+
+
+def _work_row(work: Work) -> tuple[object, ...]:
+    body = _encode(work).decode()
+    return work.id, work.project, work.repository, work.goal, work.status, work.touched_at, body
+
+
+def _contribution_row(one: Assignment) -> tuple[object, ...]:
+    given = one.contribution
+    body = _encode(one).decode()
+    return given.session_id, given.project, one.work, one.role, given.last_activity_at, body
+
+
+def _owner(works: list[Work], at: float) -> str:
+    """Return the work that words said at that time are about: begun before them, else the next one begun."""
+    in_order = sorted(works, key=lambda work: (work.is_tentative, work.began_at))
+    before = [work for work in in_order if work.began_at <= at]
+    if before:
+        return max(before, key=lambda work: (not work.is_tentative, work.touched_at)).id
+    return in_order[0].id if in_order else ""

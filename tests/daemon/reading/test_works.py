@@ -1,0 +1,67 @@
+"""Works are kept in the transaction that stores what is read, and survive everything that facts survive."""
+
+import time
+from pathlib import Path
+
+from flowd.actions.works import open_works
+from flowd.daemon.reading.works import WorkUpdater
+from flowd.model.facts import WorkChanged, state_fact
+from flowd.model.session import SessionState
+from flowd.store.database import Database
+from flowd.store.journal import Batch, Journal
+from flowd.store.works import Works
+
+NOW = time.time()
+
+
+def session(project: Path, name: str, age_s: float, **fields: object) -> SessionState:
+    known: dict[str, object] = {"started_at": NOW - age_s - 60, "last_activity_at": NOW - age_s, **fields}
+    return SessionState(session_id=name, project=str(project), **known)  # type: ignore[arg-type]
+
+
+def read(updater: WorkUpdater, database: Database, *states: SessionState) -> list[WorkChanged]:
+    batch = Batch()
+    batch.facts.extend(state_fact(state) for state in states)
+    updater.update(batch)
+    Journal(database).commit(batch)
+    return [fact.body for fact in batch.stored if isinstance(fact.body, WorkChanged)]
+
+
+def test_a_session_with_edits_is_a_work_and_a_visitor_changes_none(database: Database, project: Path) -> None:
+    updater = WorkUpdater(database)
+    real = session(project, "real", 600, goal="Mend the parser", files=("parser.py", "lexer.py"))
+    (told,) = read(updater, database, real)
+    assert told.work.goal == "Mend the parser"
+    assert (
+        read(updater, database, session(project, "trivial", 60, goal="4", now="4", status="completed")) == []
+    )
+    assert [work.goal for work in Works(database).of_project(str(project))] == ["Mend the parser"]
+
+
+def test_a_restart_goes_on_with_the_works_that_are_stored(database: Database, project: Path) -> None:
+    read(WorkUpdater(database), database, session(project, "a", 600, goal="Mend it", files=("a.py", "b.py")))
+    (told,) = read(
+        WorkUpdater(database), database, session(project, "b", 60, goal="More", files=("a.py", "c.py"))
+    )
+    assert told.work.sessions == ("a", "b")
+    assert told.work.goal == "Mend it"
+
+
+def test_works_are_formed_from_the_sessions_of_an_older_core_db(database: Database, project: Path) -> None:
+    journal = Journal(database)
+    old = session(project, "old", 900, goal="Ship login — now: Add a test", files=("login.py", "token.py"))
+    journal.append(state_fact(old))
+    journal.append(state_fact(session(project, "trivial", 60, goal="What is 2+2?", now="4")))
+    (work,) = open_works(database, str(project)).works
+    assert (work.goal, work.request, work.sessions) == ("Ship login", "Add a test", ("old",))
+    assert Works(database).of_project(str(project)) == [work]
+
+
+def test_a_batch_that_was_not_stored_leaves_nothing_behind(database: Database, project: Path) -> None:
+    updater, batch = WorkUpdater(database), Batch()
+    batch.facts.append(state_fact(session(project, "lost", 60, goal="Lost", files=("a.py", "b.py"))))
+    updater.update(batch)
+    updater.forget()
+    assert Works(database).of_project(str(project)) == []
+    (told,) = read(updater, database, session(project, "kept", 30, goal="Kept", files=("a.py", "b.py")))
+    assert told.work.sessions == ("kept",)

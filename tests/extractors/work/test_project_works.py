@@ -1,0 +1,142 @@
+"""A trivial session never breaks the thread: stories of several sessions in one project."""
+
+from flowd.model.work import StepEdit, UserWords
+from tests.support.story import DayOfWork, Story, exporter
+from tests.support.transcript import Transcript
+
+
+def visitor(question: str = "Hi, what were we doing?", day: int = 2) -> Transcript:
+    return DayOfWork(f"visitor-{day}", day).person(question).assistant("You were writing an exporter.")
+
+
+def test_a_question_after_real_work_changes_nothing() -> None:
+    story = Story()
+    story.play(exporter())
+    before = story.current()
+    assert story.play(visitor()) == "visitor"
+    assert story.play(visitor("What is 2+2?", day=3)) == "visitor"
+    assert story.works.works == [before]
+
+
+def test_continue_with_an_edit_inherits_goal_steps_and_files() -> None:
+    story = Story()
+    story.play(exporter())
+    going_on = DayOfWork("tuesday", 2).person("Please continue where we left off").edit("src/vat.py")
+    going_on.assistant("Added the VAT column to exporter.py.")
+    assert story.play(going_on) == "joins"
+    work = story.current()
+    assert work.goal == "Write a CSV exporter for the orders in exporter.py"
+    assert story.steps() == ["Document the exporter in docs/export.md"]
+    assert set(work.files) == {"src/vat.py", "src/exporter.py"}
+    assert work.sessions == ("monday", "tuesday")
+
+
+def test_a_session_may_visit_for_twenty_turns_and_then_begin_work() -> None:
+    story = Story()
+    story.play(exporter())
+    talk = DayOfWork("friday", 5)
+    for number in range(20):
+        talk.person(f"How does the billing service work in case {number}?").assistant("It sends invoices.")
+        assert story.play(talk) == "visitor"
+    talk.person("Then rewrite the invoice mailer to use the queue").edit("billing/mailer.py")
+    talk.run("git commit -m x", "[main abc1234] x").assistant("The mailer uses the queue now.")
+    assert story.play(talk) == "begins"
+    assert story.current().files == ("billing/mailer.py",)
+    assert len(story.works.works) == 2
+
+
+def test_a_small_request_of_its_own_does_not_take_over() -> None:
+    story = Story()
+    story.play(exporter())
+    once = (
+        DayOfWork("licence", 2)
+        .person("Can you add a standard MIT license?")
+        .call("Write", file_path="LICENSE")
+    )
+    once.result().assistant("Created LICENSE.")
+    assert story.play(once) == "visitor"
+    assert "exporter" in story.current().goal
+
+
+def test_work_on_another_branch_is_found_again_when_the_branch_is() -> None:
+    story = Story()
+    first = (
+        DayOfWork("parser", 1, "fix/parser").person("Fix the date parser for leap years").edit("src/dates.py")
+    )
+    story.play(first.edit("src/leap.py").assistant("Leap years parse."))
+    second = (
+        DayOfWork("login", 2, "feature/login")
+        .person("Build the login form with a captcha")
+        .edit("web/login.ts")
+    )
+    assert story.play(second.edit("web/captcha.ts").assistant("The form is there.")) == "begins"
+    assert "parser" in story.current("fix/parser").goal
+    assert "login" in story.current("feature/login").goal
+    assert "login" in story.current("new/branch").goal
+
+
+def test_the_same_files_join_whatever_the_branch() -> None:
+    story = Story()
+    story.play(exporter())
+    later = DayOfWork("later", 9, "csv-quotes").person("Quote the fields with commas").edit("src/exporter.py")
+    assert story.play(later.assistant("Fields are quoted.")) == "joins"
+
+
+def test_a_first_session_without_deeds_is_shown_until_there_is_work() -> None:
+    story = Story()
+    story.play(visitor("How do I run the tests here?", day=1))
+    assert story.current().is_tentative
+    story.play(exporter(day=2))
+    assert [work.is_tentative for work in story.works.works] == [False]
+
+
+def test_a_headless_session_is_a_visitor_even_when_it_edits() -> None:
+    story = Story()
+    script = DayOfWork("script", 1)
+    script.add("user", message={"role": "user", "content": "Fix the build in ci.yml"}, entrypoint="sdk-cli")
+    script.call("Edit", file_path="/home/ada/shop/ci.yml").result().assistant("Fixed.")
+    state = script.state
+    if state.headless:
+        story.works.take(state)
+        assert story.works.works == []
+
+
+def test_taking_the_same_states_again_changes_nothing() -> None:
+    story = Story()
+    sessions = [exporter(), visitor(), exporter("tuesday", 3)]
+    for session in sessions:
+        story.play(session)
+    before = story.works.works
+    for session in sessions:
+        story.play(session)
+    assert story.works.works == before
+
+
+def test_a_step_that_a_person_closed_stays_closed() -> None:
+    story = Story()
+    story.play(exporter())
+    work = story.current()
+    vat = next(step for step in work.steps if "VAT" in step.text)
+    story.works.edits = [
+        StepEdit(work.id, vat.id, "dropped", vat.text),
+        StepEdit(work.id, "x", "added", "Ask Eva"),
+    ]
+    assert story.steps() == ["Ask Eva", "Document the exporter in docs/export.md"]
+    story.play(exporter("tuesday", 2))
+    assert story.steps() == ["Ask Eva", "Document the exporter in docs/export.md"]
+
+
+def test_saved_words_stand_until_the_next_request_has_been_worked_on() -> None:
+    story = Story()
+    monday = exporter()
+    story.play(monday)
+    work = story.current()
+    said = {"goal": "Ship the exporter", "now": "Stopped before the VAT column"}
+    story.works.words = {work.id: UserWords(said, dict.fromkeys(said, work.touched_at + 1))}
+    monday.assistant("Goodbye.")
+    story.play(monday)
+    assert (story.current().goal, story.current().now) == tuple(said.values())
+    tuesday = DayOfWork("tuesday", 2).person("Now add the VAT column").edit("src/exporter.py")
+    story.play(tuesday.assistant("The VAT column is there."))
+    assert story.current().goal == "Ship the exporter"
+    assert story.current().now == "The VAT column is there."
