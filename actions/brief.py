@@ -51,7 +51,7 @@ class BriefingRequest(NamedTuple):
 
 
 def request_from_hook(hook: HookInput, settings: Settings) -> BriefingRequest:
-    """Return the request that the SessionStart hook *hook* stands for."""
+    """Return the briefing request of the SessionStart hook *hook*."""
     return BriefingRequest(
         cwd=hook.cwd,
         session_id=hook.session_id,
@@ -69,7 +69,7 @@ def request_for_start(context: Context, root: str) -> BriefingRequest:
 
 
 class Injection(NamedTuple):
-    """The text for the session, empty without anything to say, and a warning for the person."""
+    """The text for the session, which may be empty, and a warning for the person."""
 
     text: str
     warning: str = ""
@@ -77,7 +77,7 @@ class Injection(NamedTuple):
 
 
 def compose(database: Database, asked: BriefingRequest, redact: Redact = redact_built_in) -> Injection:
-    """Return the briefing for the session of *asked*; its text is empty if there is nothing to say."""
+    """Return the briefing for the session of *asked*; its text is empty if nothing is known."""
     project = resolve_project(asked.cwd) if asked.cwd else None
     if project is None:
         return Injection("")
@@ -178,7 +178,7 @@ def record_injection(database: Database, asked: BriefingRequest, injection: Inje
 
 
 def hook_output(injection: Injection) -> str:
-    """Return the JSON that a SessionStart hook prints, empty without anything to say."""
+    """Return the JSON that a SessionStart hook prints, empty for an empty injection."""
     answer: dict[str, Any] = {}
     if injection.text:
         answer["hookSpecificOutput"] = {

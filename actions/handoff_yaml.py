@@ -51,7 +51,7 @@ def init_project(context: Context, root: str) -> InitResult:
 
 
 def save_state(context: Context, root: str) -> None:
-    """Renew timestamp, branch and files of the project's handoff.yaml; fill only what nobody has said."""
+    """Renew timestamp, branch and files of the handoff.yaml; fill required fields that are absent."""
     is_new_folder = not has_folder(root)
     defaults = default_fields(root, in_session=True)
     found = _checkout_state(root)

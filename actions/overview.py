@@ -130,7 +130,7 @@ class ProjectOverview(msgspec.Struct, frozen=True):
 
 
 def project_overview(context: Context, project: Project) -> ProjectOverview:
-    """Return the overview of *project*; without core.db, what its files say."""
+    """Return the overview of *project*; without core.db, only from its files."""
     handoff = read_handoff(project.root)
     store_error: str | msgspec.UnsetType = msgspec.UNSET
     try:

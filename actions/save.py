@@ -1,4 +1,4 @@
-"""Save what a person says about the work: to core.db first, then to handoff.yaml."""
+"""Save a person's fields about the work: to core.db first, then to handoff.yaml."""
 
 from pathlib import Path
 from typing import Any

@@ -147,7 +147,7 @@ def _with_words(draft: HandoffDraft, request: HandoffRequest) -> HandoffDraft:
 
 
 def _document_session(session_id: str) -> str:
-    """Return the session id for the document; documents of a person are told apart by the minute."""
+    """Return the session id for the document; documents of a person are distinguished by the minute."""
     return session_id if session_id != PERSON else time.strftime(f"{PERSON}-%Y-%m-%d-%H%M")
 
 

@@ -22,7 +22,7 @@ MAX_FILES_COMPARED = 20
 
 
 class ResumedHandoff(msgspec.Struct, frozen=True):
-    """What a handoff document says, and how far it still holds."""
+    """The content of a handoff document, and how far it is still valid."""
 
     path: str
     purpose: str

@@ -158,7 +158,7 @@ EXAMPLES = """\
   flowd status --watch          the same, refreshed every two seconds
   flowd status --json | jq .sinks
 
-exit code: 0 healthy, 1 degraded (the page says why), 3 not running
+exit code: 0 healthy, 1 degraded (the page shows why), 3 not running
 """
 
 

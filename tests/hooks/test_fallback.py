@@ -27,8 +27,10 @@ def spool(tmp_path: Path) -> Path:
 
 
 def spooled(spool: Path, **fields: str) -> Path:
+    """Spool an event of a session that has a transcript."""
+    (spool.parent / "s1.jsonl").touch()
     file = spool / "1-1.json"
-    file.write_text(json.dumps(fields))
+    file.write_text(json.dumps({"transcript_path": str(spool.parent / "s1.jsonl"), **fields}))
     return file
 
 

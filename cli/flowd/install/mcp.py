@@ -32,8 +32,8 @@ def run_claude(*words: str) -> None:
         ["claude", *words], cwd=str(Path.cwd()), env=scrubbed_environment(), timeout_s=DEADLINE_S
     )
     if result.code != 0:
-        said = one_line(result.stdout + result.stderr)[:300]
-        raise FlowdError(f"claude {' '.join(words[:2])} failed: {said}")
+        output = one_line(result.stdout + result.stderr)[:300]
+        raise FlowdError(f"claude {' '.join(words[:2])} failed: {output}")
 
 
 _REMEDY = "mend it first; flowd changed nothing"

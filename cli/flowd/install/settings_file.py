@@ -34,7 +34,7 @@ class SettingsFile:
             raise FlowdError(f"cannot read {self.file}: {error}", hint="nothing was changed") from error
 
     def replace(self, before: str, after: str) -> Path:
-        """Save *before* as a backup and write *after*; an empty text stands for no file.
+        """Save *before* as a backup and write *after*; an empty text means no file.
 
         Raises when the file no longer holds *before*: the client writes its settings too.
         """

@@ -132,5 +132,5 @@ def run_or_raise(command: Command) -> None:
         time.sleep(LOOK_S)
         run = run_quietly(*command.words)
     if run.code != 0:
-        said = one_line(run.stderr or run.stdout) or f"exit code {run.code}"
-        raise FlowdError(f"`{command}` failed: {said}", hint="run `flowd doctor`")
+        output = one_line(run.stderr or run.stdout) or f"exit code {run.code}"
+        raise FlowdError(f"`{command}` failed: {output}", hint="run `flowd doctor`")

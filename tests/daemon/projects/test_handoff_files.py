@@ -170,7 +170,7 @@ def test_a_real_daemon_notices_a_worker_and_shows_what_it_asks(
     directory = daemon_home.claude_dir / "handoffs" / directory_name(str(project))
     written(directory, text=f"{TEXT}\n{SIGNAL}: look at the keys\n")
     daemon_home.wait_for(lambda status: any("look at the keys" in line for line in status["escalations"]))
-    assert "a person is asked for" in " ".join(daemon_home.command("status").stdout.split())
+    assert "needs a person" in " ".join(daemon_home.command("status").stdout.split())
     database = Database(daemon_home.paths.database)
     journal = Journal(database)
     journal.append(*acknowledging_facts(journal, open_escalations(journal)))
