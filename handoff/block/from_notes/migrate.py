@@ -1,4 +1,4 @@
-"""Freeform handoff notes into a block: by their headings, their check boxes and the specification's cues."""
+"""Convert freeform handoff notes to a block by headings, check boxes and the cues of the specification."""
 
 import re
 from collections.abc import Iterator
@@ -139,8 +139,8 @@ def prompt_comment(unplaced: list[str], doubts: list[str]) -> str:
 # Notes of people are far smaller; what is larger is a log, and a log is not a handoff.
 MAX_NOTES = 256 * 1024
 
-_SAID = re.compile(r"^[^\w\n]{0,6}(outcome|status)\W{0,4}:\W{0,6}([^\n]{2,120})", re.I | re.M)
-# Where a document says how it stands; a status further down is of one of its parts.
+_STATED = re.compile(r"^[^\w\n]{0,6}(outcome|status)\W{0,4}:\W{0,6}([^\n]{2,120})", re.I | re.M)
+# Where a document states its outcome; a status further down belongs to a part of it.
 _HEAD = 2000
 _OUTCOMES: list[tuple[Outcome, str]] = [
     ("blocked", r"\bblocked\b"),
@@ -192,10 +192,10 @@ def migrate(text: str, outcome: Outcome | None = None, redact: Redact = redact) 
 
 
 def _stated_outcome(text: str) -> Outcome | None:
-    # An outcome says more than a status, wherever it stands.
-    for _, said in sorted(_SAID.findall(text[:_HEAD]), key=lambda pair: pair[0].casefold()):
+    # An outcome is more precise than a status, whichever comes first.
+    for _, stated in sorted(_STATED.findall(text[:_HEAD]), key=lambda pair: pair[0].casefold()):
         for outcome, pattern in _OUTCOMES:
-            if re.search(pattern, said, re.IGNORECASE):
+            if re.search(pattern, stated, re.IGNORECASE):
                 return outcome
     return None
 
