@@ -2,16 +2,17 @@
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import msgspec
 
 from flowd.handoff.block.find import blocks_in_markdown, bodies
 from flowd.handoff.block.from_notes.draft import BlockDraft
 from flowd.handoff.block.from_notes.passages import passages
 from flowd.handoff.block.from_notes.words import says_nothing
 from flowd.handoff.block.parse import check_body
-from flowd.handoff.block.render import HEADING, block_yaml
 from flowd.handoff.block.yaml_tree import Mapping, Scalar, Sequence, Tree, parse_tree
-from flowd.model.block import HandoffBlock, Outcome, Violation
+from flowd.model.block import FIELDS, HandoffBlock, Outcome, Violation
 from flowd.redaction.data import Redact
 from flowd.redaction.redactor import redact
 from flowd.system.markdown import outline_of, split_front_matter, split_lines
@@ -134,6 +135,24 @@ def prompt_comment(unplaced: list[str], doubts: list[str]) -> str:
     # Two hyphens would end the comment early in some readers, and a heading could be taken for a block's.
     safe = notes.replace("--", "—").replace("\n#", "\n #")
     return f"\n<!--\nPlease structure this handoff note:\n{safe}\n\nInto this format:\n{TEMPLATE}-->\n"
+
+
+HEADING = "## Handoff"
+_NEVER_FOLD = 1_000_000
+
+
+def block_yaml(block: HandoffBlock) -> str:
+    """Return *block* as YAML without its empty fields, in the order of the specification."""
+    import yaml
+
+    fields: dict[str, Any] = msgspec.to_builtins(block)
+    ordered = {name: fields[name] for name in FIELDS if name in fields}
+    dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+    parts = [
+        yaml.dump({name: value}, Dumper=dumper, allow_unicode=True, sort_keys=False, width=_NEVER_FOLD)
+        for name, value in ordered.items()
+    ]
+    return "\n".join(parts)
 
 
 # Notes of people are far smaller; what is larger is a log, and a log is not a handoff.
