@@ -1,1 +1,1 @@
-"""Settings, paths, logging and the family of errors: everything else stands on these."""
+"""Settings, paths and logging."""

@@ -11,7 +11,7 @@ from typing import Any
 # structlog imports rich when it finds it, and asyncio for methods that are never awaited here; the daemon
 # must not carry them. None makes an import fail, as documented; for asyncio an empty module is enough.
 _left_out = {name for name in ("rich", "asyncio") if name not in sys.modules}
-sys.modules.setdefault("rich", None)  # type: ignore[arg-type]  # as said above
+sys.modules.setdefault("rich", None)  # type: ignore[arg-type]  # see above
 sys.modules.setdefault("asyncio", ModuleType("asyncio"))
 import structlog  # noqa: E402 after the lines above, on purpose
 

@@ -31,7 +31,7 @@ class Paths(NamedTuple):
 
     @property
     def lock(self) -> Path:
-        """The file whose kernel lock says that a daemon runs."""
+        """The file that a running daemon holds locked."""
         return self.state_dir / "flowd.lock"
 
     @property
@@ -41,7 +41,7 @@ class Paths(NamedTuple):
 
     @property
     def spool_dir(self) -> Path:
-        """Where hooks leave what they could not say to a daemon."""
+        """Where hooks leave events that no daemon accepted."""
         return self.state_dir / "spool"
 
     @property

@@ -1,4 +1,4 @@
-"""The settings: defaults.yaml, overridden by the person's config.yaml, checked key by key."""
+"""Load the settings: defaults.yaml, overridden by config.yaml, validated key by key."""
 
 import difflib
 import re
@@ -58,7 +58,7 @@ class IdleSettings(msgspec.Struct, frozen=True):
 
 
 class InjectSettings(msgspec.Struct, frozen=True):
-    """How much a starting session is told, and which ones are."""
+    """Which starting sessions get a briefing, and how long it may be."""
 
     budget_bytes: Annotated[int, msgspec.Meta(ge=200, le=10_000)]
     headless: bool

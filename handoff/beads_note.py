@@ -1,4 +1,4 @@
-"""The note flowd keeps in a Beads issue: one line per label, in a block of its own among other lines."""
+"""The note that flowd keeps in a Beads issue: one line per label, between markers of its own."""
 
 import re
 from collections.abc import Iterable
@@ -9,7 +9,7 @@ from flowd.redaction.redactor import redact
 from flowd.system.text import ELLIPSIS, printable_line
 from flowd.system.times import iso_millis
 
-# What bd shows is read by people and models: a longer line helps neither.
+# Longer lines help neither people nor models.
 LINE_BYTES = 4000
 MIN_LINE_BYTES = 60
 _BLOCK = re.compile(
@@ -33,7 +33,7 @@ _OWN_LINE = re.compile(rf"(?:{'|'.join(_LABELS)}): ")
 
 
 class BeadsNote(NamedTuple):
-    """What a stranger needs to go on, as of *at* (seconds since 1970)."""
+    """What another agent needs to continue, as of *at* (seconds since the epoch)."""
 
     at: float
     completed: str
@@ -58,7 +58,7 @@ class BeadsNote(NamedTuple):
 
 
 class OwnBlock(NamedTuple):
-    """The newest block of flowd in an issue's notes, and the moment it tells of."""
+    """The newest note of flowd in an issue, and its time."""
 
     at: str
     text: str
@@ -66,7 +66,7 @@ class OwnBlock(NamedTuple):
 
 def note_lines(note: BeadsNote) -> list[str]:
     """Return the note as one line per label, without a secret in them."""
-    told = {
+    texts = {
         "COMPLETED": _one_line([note.completed]) or "nothing yet",
         "KEY DECISIONS": _one_line(note.decisions) or "none",
         "IN PROGRESS": _one_line([note.in_progress]) or "nothing",
@@ -77,11 +77,11 @@ def note_lines(note: BeadsNote) -> list[str]:
         "PARALLEL_STATE": _one_line([note.parallel_state]),
         "WORKERS": _one_line(note.workers),
     }
-    return [_shortened(f"{label}: {text}", LINE_BYTES) for label, text in told.items() if text]
+    return [_shortened(f"{label}: {text}", LINE_BYTES) for label, text in texts.items() if text]
 
 
 def block_text(note: BeadsNote, room_bytes: int) -> str | None:
-    """Return the note between its marks, its lines shortened until it has at most *room_bytes*, if it can."""
+    """Return the note between its markers, shortened to *room_bytes*; None if that is not possible."""
     lines, line_bytes = note_lines(note), LINE_BYTES
     while line_bytes >= MIN_LINE_BYTES:
         shortened = [_shortened(line, line_bytes) for line in lines]
@@ -93,13 +93,13 @@ def block_text(note: BeadsNote, room_bytes: int) -> str | None:
 
 
 def own_block(notes: str) -> OwnBlock | None:
-    """Return the last block of flowd in *notes*; one that was torn apart is nobody's."""
+    """Return the last note of flowd in *notes*; one without both markers does not count."""
     found = list(_BLOCK.finditer(notes))
     return OwnBlock(found[-1]["at"], found[-1][0]) if found else None
 
 
 def merged_notes(notes: str, block: str) -> str:
-    """Return *notes* with *block* in the place of flowd's last one, or at the end; all else stays."""
+    """Return *notes* with *block* in place of flowd's last one, or appended; keep everything else."""
     found = list(_BLOCK.finditer(notes))
     if not found:
         return f"{notes}\n{block}" if notes else block
@@ -114,7 +114,7 @@ def merged_notes(notes: str, block: str) -> str:
 
 
 def _foreign_lines(match: re.Match[str]) -> list[str]:
-    """Return what somebody else wrote between flowd's marks."""
+    """Return the lines between flowd's markers that flowd did not write."""
     return [line for line in match["lines"].split("\n")[:-1] if not _OWN_LINE.match(line)]
 
 

@@ -1,4 +1,4 @@
-"""What can go wrong with a handoff, each kind also the built-in error callers already catch."""
+"""The errors of handoff documents; each is also the built-in error that callers already catch."""
 
 import errno
 from collections.abc import Iterator
@@ -14,11 +14,11 @@ class HandoffError(FlowdError):
 
 
 class HandoffValidationError(HandoffError, ValueError):
-    """The data is no valid handoff; the message names the field."""
+    """The data is not a valid handoff; the message names the field."""
 
 
 class BrokenHandoffError(HandoffError, ValueError):
-    """The file on disk cannot be taken as a handoff: bad YAML, too big, no mapping, no regular file."""
+    """The file cannot be read as a handoff: invalid YAML, too large, not a mapping, not a regular file."""
 
 
 class UnsafeHandoffError(HandoffError):
@@ -43,7 +43,7 @@ class HandoffBusyError(HandoffError, TimeoutError):
 
 @contextmanager
 def wrap_os_errors(action: str, path: object) -> Iterator[None]:
-    """Turn any ``OSError`` inside into one of flowd's own, saying what was tried on which *path*."""
+    """Convert an ``OSError`` inside the block to a HandoffError that names the *action* and the *path*."""
     try:
         yield
     except HandoffError:

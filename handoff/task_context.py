@@ -1,4 +1,4 @@
-"""What the next agent is told of the tasks before it: the specification's markdown, within limits."""
+"""Render the context of earlier tasks for the next agent: the specification's markdown, within limits."""
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -8,7 +8,7 @@ from flowd.system.text import one_line
 
 
 class Limits(NamedTuple):
-    """How much of each kind is told."""
+    """How many entries of each kind are rendered."""
 
     files: int
     patterns: int

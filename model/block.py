@@ -73,7 +73,7 @@ class NextStep(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Blocker(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What stands in the way, and of which tasks."""
+    """What blocks the work, and which tasks it blocks."""
 
     blocker: str
     impact: str = ""

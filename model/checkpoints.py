@@ -1,4 +1,4 @@
-"""The facts of checkpoints: which moment each one stands for."""
+"""The facts of checkpoints, identified by session and event."""
 
 import hashlib
 import time
@@ -14,7 +14,7 @@ MANUAL_WINDOW_S = 5
 def checkpoint_fact(
     state: SessionState, trigger: Trigger, at_moment: str, message: str, *, track: str = "", epic: str = ""
 ) -> Fact:
-    """Return the fact of one checkpoint; the same session and moment give the same id."""
+    """Return the fact of one checkpoint; the same session and event give the same id."""
     key = f"{state.session_id}:checkpoint:{at_moment}"
     identity = "cp_" + hashlib.blake2b(key.encode(), digest_size=10).hexdigest()
     body = Checkpointed(identity, trigger, state, message, track, epic)
@@ -33,6 +33,6 @@ def moment(trigger: Trigger, state: SessionState) -> str:
 
 
 def _digest(state: SessionState) -> str:
-    """Return a digest of what the state says, leaving out when it was said."""
+    """Return a digest of the state without its times."""
     said = msgspec.structs.replace(state, last_activity_at=0, touched_at=0, records=0)
     return hashlib.blake2b(msgspec.json.encode(said), digest_size=8).hexdigest()

@@ -9,7 +9,7 @@ from flowd.model.work import StepEdit, Work
 
 
 class StateChanged(msgspec.Struct, frozen=True, tag="state"):
-    """The session moved on. The newest one stands for all before it."""
+    """The state of a session after new records; the newest replaces the earlier ones."""
 
     state: SessionState
 
@@ -50,13 +50,13 @@ class TranscriptVanished(msgspec.Struct, frozen=True, tag="vanished"):
 
 
 class SessionEnded(msgspec.Struct, frozen=True, tag="ended"):
-    """The client said that the session is over."""
+    """The client ended the session."""
 
     reason: str
 
 
 class Checkpointed(msgspec.Struct, frozen=True, tag="checkpoint"):
-    """The whole state at a moment worth keeping, under one id for every sink.
+    """The whole state at an event worth keeping, under one id for every sink.
 
     ``track`` and ``epic`` are the conductor's, where the moment is one of theirs.
     """
@@ -72,10 +72,9 @@ class Checkpointed(msgspec.Struct, frozen=True, tag="checkpoint"):
 
 
 class UserFieldsSaved(msgspec.Struct, frozen=True, tag="words"):
-    """What a person said about a project's work; it outranks everything flowd finds out by itself.
+    """Fields that a person set for a project; they outrank everything extracted.
 
-    ``at`` says when each field was said, ``work`` what it was said about; without one it is about the
-    work of that time.
+    ``at`` says when each field was set, ``work`` for which work; without one, for the work of that time.
     """
 
     said: dict[str, str | list[str]]
@@ -96,13 +95,13 @@ class StepEdited(msgspec.Struct, frozen=True, tag="step"):
 
 
 class TrustGranted(msgspec.Struct, frozen=True, tag="trusted"):
-    """A person accepted what a project's handoff.yaml says; ``digest`` is of the words accepted."""
+    """A person accepted the fields of a project's handoff.yaml; ``digest`` is of these fields."""
 
     digest: str
 
 
 class Injected(msgspec.Struct, frozen=True, tag="injected"):
-    """What a session was told at its start or after a compaction."""
+    """The briefing of a session at its start or after a compaction."""
 
     source: str
     text: str
@@ -123,7 +122,7 @@ class WentIdle(msgspec.Struct, frozen=True, tag="idle"):
 
 
 class HandoffIndexed(msgspec.Struct, frozen=True, tag="handoff", omit_defaults=True):
-    """A handoff document lies in a project's directory, and this is what it says."""
+    """A handoff document of a project, as parsed."""
 
     path: str
     modified_ns: int
@@ -196,7 +195,7 @@ Body = (
     | TranscriptVanished
 )
 
-# The newest fact of these kinds stands for all before it with the same key.
+# The newest fact of these kinds replaces the earlier ones with the same key.
 REPLACING = (
     StateChanged,
     WorkChanged,
@@ -229,7 +228,7 @@ class Fact(msgspec.Struct, frozen=True):
 
 
 def state_fact(state: SessionState) -> Fact:
-    """Return the fact that says *state*; its key is the session, so that a newer one replaces it."""
+    """Return the fact of *state*; its key is the session, so that a newer one replaces it."""
     return Fact(
         key=f"state:{state.session_id}",
         session_id=state.session_id,

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Literal, NamedTuple
 
-# More structure than this is no document that a person or an agent wrote by hand.
+# No person or agent writes a document with more structure.
 MAX_MARKS = 5000
 MAX_FENCE_DEPTH = 8
 MAX_INDENT = 12

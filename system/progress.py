@@ -1,4 +1,4 @@
-"""A line on a terminal that says how far long work is; nothing elsewhere."""
+"""A progress bar on a terminal; nothing elsewhere."""
 
 import sys
 
@@ -12,7 +12,7 @@ class ProgressBar:
         self.shown = sys.stderr.isatty()
 
     def step(self, what: str, done: int, of: int) -> None:
-        """Say that *done* of *of* pieces of *what* are behind us."""
+        """Show that *done* of *of* pieces of *what* are done."""
         if self.shown:
             full = _WIDTH * done // max(1, of)
             bar = "#" * full + "." * (_WIDTH - full)

@@ -1,4 +1,4 @@
-"""Short texts for people: one line, cut to a length, lists that say how much was left out."""
+"""Short texts for people: one line, cut to a length, lists that count what was left out."""
 
 from collections.abc import Sequence
 

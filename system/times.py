@@ -8,7 +8,7 @@ _UTC_TEXT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\
 
 
 def parse_time(value: object) -> datetime | None:
-    """Return *value* (ISO 8601 text, datetime or date) as a datetime with a zone, None if it is no time."""
+    """Return *value* (ISO 8601 text, datetime, date) as a datetime with a zone, None if it is not a time."""
     if isinstance(value, str):
         try:
             value = datetime.fromisoformat(value.strip())
@@ -22,7 +22,7 @@ def parse_time(value: object) -> datetime | None:
 
 
 def to_seconds(value: object) -> float:
-    """Return *value* as seconds since the epoch, 0.0 if it is no time."""
+    """Return *value* as seconds since the epoch, 0.0 if it is not a time."""
     moment = parse_time(value)
     return moment.timestamp() if moment else 0.0
 
@@ -31,7 +31,7 @@ seconds = to_seconds
 
 
 def as_utc_text(value: object) -> str | None:
-    """Return *value* as ISO 8601 text in UTC, None if it is no time."""
+    """Return *value* as ISO 8601 text in UTC, None if it is not a time."""
     moment = parse_time(value)
     try:
         return moment.astimezone(UTC).isoformat() if moment else None

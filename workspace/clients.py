@@ -1,4 +1,4 @@
-"""Which Claude Code clients are gone without having said so, by the small file each keeps while it lives."""
+"""Find Claude Code clients that were killed: their session file is there, their process is not."""
 
 import os
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ MAX_FILES = 200
 
 
 class Client(msgspec.Struct, frozen=True):
-    """What a client says of itself in ``sessions/<pid>.json``, as far as flowd uses it."""
+    """The fields of ``sessions/<pid>.json`` that flowd uses."""
 
     pid: int
     session_id: str = msgspec.field(name="sessionId")
@@ -53,7 +53,7 @@ def _is_alive(client: Client) -> bool:
 
 
 def _start_of(pid: int) -> str:
-    """Return when the kernel says *pid* was started, in its own ticks; empty where it does not say."""
+    """Return the start time of *pid* in kernel ticks, empty if it is unknown."""
     try:
         text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
     except OSError:

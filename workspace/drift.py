@@ -1,4 +1,4 @@
-"""What has changed in a project since a state was written: branch, commits, files. Starts no git."""
+"""What has changed in a project since a state was recorded: branch, commits, files. Starts no git."""
 
 import os
 import time
@@ -11,7 +11,7 @@ FILES_NAMED = 3
 
 
 class RecordedState(NamedTuple):
-    """What a state said about the project when it was written."""
+    """The project as it was when a state was recorded."""
 
     branch: str
     files: tuple[str, ...]
@@ -19,7 +19,7 @@ class RecordedState(NamedTuple):
 
 
 def drift(root: str, then: RecordedState) -> list[str]:
-    """Return a sentence for each way in which the project at *root* is no longer as it was *then*."""
+    """Return a sentence for each difference between the project at *root* and *then*."""
     found = []
     branch = read_branch(root)
     if branch and then.branch and branch != then.branch:
@@ -48,7 +48,7 @@ def _files(root: str, then: RecordedState) -> tuple[list[str], list[str]]:
         except OSError:
             gone.append(name)
             continue
-        # A state is written a moment after the edit it tells of: give it a minute's grace.
+        # A state is written shortly after the edit that caused it: allow a minute.
         if then.at and modified > then.at + 60 and modified <= time.time() + 60:
             changed.append(name)
     return gone, changed

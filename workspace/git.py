@@ -1,4 +1,4 @@
-"""What git's own files say about a directory, read without starting git."""
+"""Branch, commits and changed files of a checkout; git itself is started only for the last."""
 
 # ruff: noqa: PTH100, PTH112 - os.path answers False where Path raises, as for a folder that may not be entered
 import os
@@ -9,7 +9,7 @@ from flowd.system.files import read_line, read_tail
 from flowd.system.processes import DeadlineExceededError, run_program, scrubbed_environment
 
 _BRANCHES = "refs/heads/"
-# Repositories in the reftable format keep this fixed text in HEAD; the branch stands elsewhere.
+# Repositories in the reftable format keep this fixed text in HEAD; the branch is stored elsewhere.
 _REFTABLE_PLACEHOLDER = ".invalid"
 _SHORT_SHA = 7
 
@@ -28,7 +28,7 @@ class GitPlace(NamedTuple):
 
 
 def git_place(checkout: str) -> GitPlace | None:
-    """Return the git directories of the checkout whose top is *checkout*, or None when it is none."""
+    """Return the git directories of the checkout at *checkout*, None if it is not one."""
     marker = os.path.join(checkout, ".git")
     if os.path.isdir(marker):
         directory = os.path.realpath(marker)
@@ -107,7 +107,7 @@ def commits_between(root: str, start: float, end: float, most: int) -> list[str]
 
 
 def head_commit(root: str) -> str:
-    """Return the short id of the commit that is checked out, or ``""`` when the reflog does not say."""
+    """Return the short id of the commit that is checked out, or ``""`` if the reflog is empty."""
     entries = reflog(root)
     return entries[-1].commit[:SHORT_SHA] if entries else ""
 

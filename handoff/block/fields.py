@@ -57,7 +57,7 @@ def text(tree: Tree) -> str:
 
 
 def words(tree: Tree) -> str:
-    """Read a text that must say something."""
+    """Read a text that must not be empty."""
     return text(tree) or _broken(tree, "must not be empty")
 
 
@@ -114,7 +114,7 @@ def boolean(tree: Tree) -> bool:
 
 
 def identity(tree: Tree) -> str:
-    """Read an id; one that the template left there is none."""
+    """Read an id; the placeholder of the template counts as none."""
     given = text(tree)
     return "" if _PLACEHOLDER_ID.fullmatch(given) else given
 
@@ -178,7 +178,7 @@ ITEMS: dict[str, ItemSchema] = {
 
 
 def is_empty(tree: Tree) -> bool:
-    """Tell whether *tree* says nothing."""
+    """Return True if *tree* is null or has no items."""
     if isinstance(tree, Scalar):
         return tree.is_null
     return not (tree.pairs if isinstance(tree, Mapping) else tree.items)

@@ -1,4 +1,4 @@
-"""Finding handoff blocks in markdown: under a heading, fenced or bare, or heading and all in a fence."""
+"""Find handoff blocks in markdown: under a heading, fenced or bare, or in a fence with their heading."""
 
 import re
 from collections.abc import Iterator
@@ -11,13 +11,13 @@ from flowd.handoff.block.yaml_tree import MAX_BODY_BYTES
 from flowd.model.block import FIELDS, FoundBlock, TaskRef, Violation, digest
 from flowd.system.markdown import Heading, Outline, outline_of
 
-# What is taken of one file, so that no file can hold up the reader.
+# Limits per file, so that no file can block the reader.
 MAX_PARSED = 2 * MAX_BODY_BYTES
 MAX_BODIES = 50
-# What is kept of a body that is no block, beside what is wrong with it.
+# How much is kept of a body that is not a valid block.
 MAX_RAW_CHARACTERS = 4096
 MAX_HEADINGS = 500
-# How far below its heading, or the start of its fence, a block's first field may stand.
+# How far below its heading, or the start of its fence, the first field of a block may be.
 FARTHEST_KEY = 4096
 YAML_NAMES = ("yaml", "yml")
 
@@ -30,14 +30,14 @@ _encode = msgspec.json.Encoder().encode
 
 
 class Body(msgspec.Struct, frozen=True):
-    """Where a block's YAML stands in its text."""
+    """The offsets of a block's YAML in its text."""
 
     start: int
     end: int
 
 
 def may_hold_block(text: str) -> bool:
-    """Say cheaply whether a look into *text* can be worth it."""
+    """Return False if *text* cannot hold a block, by a cheap test."""
     return "outcome:" in text and ("andoff" in text or "HANDOFF" in text)
 
 
@@ -63,7 +63,7 @@ def blocks_in_markdown(text: str, path: str = "") -> list[FoundBlock]:
 
 
 def bodies(text: str, outline: Outline) -> Iterator[Body]:
-    """Yield where the YAML of each block under a handoff heading stands, templates included."""
+    """Yield the offsets of the YAML of each block under a handoff heading, templates included."""
     taken = -1
     titled = (pair for pair in enumerate(outline.headings) if _TITLE.fullmatch(pair[1].title))
     for number, heading in islice(titled, MAX_HEADINGS):
@@ -74,7 +74,7 @@ def bodies(text: str, outline: Outline) -> Iterator[Body]:
 
 
 def task_of(outline: Outline, before: int, path: str = "") -> TaskRef:
-    """Return the task that the nearest heading above *before*, or the name of the file, tells."""
+    """Return the task named by the nearest heading above *before*, or by the file."""
     for heading in outline.headings_before(before):
         if match := _TASK_TITLE.fullmatch(heading.title):
             return TaskRef(id=match[1], name=match[2].strip())

@@ -1,4 +1,4 @@
-"""From a tree to a block: every rule of the specification, each violation with its place."""
+"""Check a block against every rule of the specification; each violation has its line."""
 
 import re
 from typing import Any, NamedTuple
@@ -35,7 +35,7 @@ TEMPLATE = Checked(None, (), (), 0, is_template=True)
 
 
 def check_body(body: str, first_line: int) -> Checked:
-    """Return what *body* amounts to; *first_line* is its line in the file."""
+    """Check *body*, whose first line is line *first_line* of the file."""
     if _OFFERS_CHOICES.search(body):
         return TEMPLATE
     try:
@@ -47,7 +47,7 @@ def check_body(body: str, first_line: int) -> Checked:
 
 
 def _is_unfilled(tree: Tree) -> bool:
-    """Tell whether the fields are there and none says anything."""
+    """Return True if the fields are there and all of them are empty."""
     return isinstance(tree, Mapping) and bool(tree.pairs) and all(is_empty(value) for _, value in tree.pairs)
 
 

@@ -12,7 +12,7 @@ MAX_DEPTH = 12
 
 
 class Scalar(NamedTuple):
-    """A single value as written; ``plain`` when no quotes say that it is text."""
+    """A single value as written; ``plain`` if it has no quotes."""
 
     text: str
     line: int

@@ -13,7 +13,7 @@ from flowd.config.paths import claude_config_dir, make_private_dir
 from flowd.handoff.errors import HandoffError, wrap_os_errors
 from flowd.system.files import atomic_write
 
-# What file systems take as one name; some (encrypted ones) take less and say so themselves.
+# The longest name of most file systems; encrypted ones allow less and raise by themselves.
 MAX_NAME_BYTES = 255
 _UNSAFE = re.compile(r"[^a-zA-Z0-9-]")
 _UNSAFE_V1 = re.compile(r"[/.]")
@@ -50,7 +50,7 @@ def directory_name(working_directory: str) -> str:
 
 
 def is_v1_name(name: str) -> bool:
-    """Say whether *name* can only come from the first version of the contract."""
+    """Return True if *name* can only come from the first version of the contract."""
     return name.startswith("-") and encode_path(name) != name
 
 
@@ -58,7 +58,7 @@ SUFFIX = ".md"
 
 
 class HandoffFile(NamedTuple):
-    """One file of a handoff directory, as it was when looked at."""
+    """One file of a handoff directory."""
 
     path: str
     modified_ns: int
@@ -76,21 +76,21 @@ def handoff_files(directory: str) -> list[HandoffFile]:
         names = os.listdir(directory)
     except OSError:
         return []
-    looked_at = (stat_handoff(os.path.join(directory, name)) for name in names if is_handoff_name(name))
-    found = [filed for filed in looked_at if filed is not None]
-    return sorted(found, key=lambda filed: (-filed.modified_ns, filed.path))
+    files = (stat_handoff(os.path.join(directory, name)) for name in names if is_handoff_name(name))
+    found = [file for file in files if file is not None]
+    return sorted(found, key=lambda file: (-file.modified_ns, file.path))
 
 
 def is_handoff_name(name: str) -> bool:
-    """Say whether a file of this name counts: ``*.md`` as a shell means it."""
+    """Return True if the name matches ``*.md`` as in a shell."""
     return name.endswith(SUFFIX) and not name.startswith(".")
 
 
 def stat_handoff(path: str) -> HandoffFile | None:
-    """Return the file at *path* as it is now, or None when there is no regular file."""
+    """Return the size and time of the file at *path*, None if it is not a regular file."""
     try:
         own, meant = os.lstat(path), os.stat(path)
-        path.encode()  # core.db keeps text: a name that is none is passed over
+        path.encode()  # core.db stores text: skip a name that is not
     except (OSError, UnicodeEncodeError):
         return None
     return HandoffFile(path, own.st_mtime_ns, meant.st_size) if stat.S_ISREG(meant.st_mode) else None
@@ -124,7 +124,7 @@ def replace_file(path: str, text: str, modified_ns: int | None = None) -> None:
 
 
 def text_digest(data: bytes) -> str:
-    """Return what tells one content from another."""
+    """Return a digest of the content."""
     return hashlib.blake2b(data, digest_size=12).hexdigest()
 
 

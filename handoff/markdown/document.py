@@ -1,4 +1,4 @@
-"""A handoff document as values: what any of the known styles says, under one set of names."""
+"""A handoff document as values: one set of names for every style."""
 
 import re
 from typing import Literal, NamedTuple
@@ -7,7 +7,7 @@ from flowd.handoff.headings import HeadingKind, kind_of_heading
 
 SIGNAL = "HUMAN REVIEW NEEDED"
 NO_PURPOSE = "(no summary)"
-# What flowd writes where a section has no entry; it is none.
+# Written where a section has no entry; not an entry itself.
 NOTHING = "(nothing noted)"
 PURPOSE_CHARACTERS = 60
 _SIGNAL = re.compile(r"human[ \t]+review[ \t]+needed(.*)", re.IGNORECASE | re.ASCII)
@@ -29,14 +29,14 @@ Kind = Literal[
 
 
 class SectionItem(NamedTuple):
-    """One entry of a section; ``ticked`` is None where there is no box to tick."""
+    """One entry of a section; ``ticked`` is None without a check box."""
 
     text: str
     ticked: bool | None = None
 
 
 class Section(NamedTuple):
-    """What stands below one heading."""
+    """The content below one heading."""
 
     kind: Kind
     heading: str
@@ -72,7 +72,7 @@ class Document(NamedTuple):
 
     @property
     def progress_percent(self) -> int:
-        """How much is done: of the boxes if there are any, else of the entries; 0 when nothing says."""
+        """How much is done: of the boxes if there are any, else of the entries; 0 if neither is there."""
         if self.boxes:
             return 100 * self.ticked // self.boxes
         done, left = len(self.items("done")), len(self.items("next"))
@@ -88,7 +88,7 @@ def escalations_in(text: str) -> tuple[str, ...]:
 
 
 def without_signal(text: str) -> str:
-    """Return *text* with the signal spelt so that no ``grep`` takes it for one: flowd never raises it."""
+    """Return *text* with the signal respelt, so that ``grep`` does not find it: flowd never raises one."""
     return _SIGNAL.sub(lambda match: f"human-review-needed{match[1]}", text)
 
 

@@ -1,4 +1,4 @@
-"""The index of a project's handoffs for the eye: when, why, what about, which file."""
+"""The index of a project's handoff documents: time, trigger, purpose and file of each."""
 
 import os
 from collections.abc import Callable
@@ -26,7 +26,7 @@ _HEAD = "| Time | Trigger | Purpose | File |\n|---|---|---|---|\n"
 
 
 class ParsedHandoff(NamedTuple):
-    """A handoff file and what it says."""
+    """A handoff document with its file."""
 
     file: HandoffFile
     document: Document
@@ -38,32 +38,32 @@ def index_path(directory: str) -> str:
     return os.path.join(os.path.dirname(directory), FOLDER, os.path.basename(directory) + SUFFIX)
 
 
-def write_index(directory: str, shelf: list[ParsedHandoff], redact: Redact = redact) -> str:
-    """Bring the index of *directory* up to date, made anew when missing; return its path."""
-    path, text = index_path(directory), index_text(os.path.basename(directory), shelf, redact)
+def write_index(directory: str, parsed: list[ParsedHandoff], redact: Redact = redact) -> str:
+    """Write the index of *directory* if it has changed; return its path."""
+    path, text = index_path(directory), index_text(os.path.basename(directory), parsed, redact)
     if not Path(path).is_file() or decoded(read_bytes(path)) != text:
         replace_file(path, text)
     return path
 
 
-def index_text(title: str, shelf: list[ParsedHandoff], redact: Redact = redact) -> str:
+def index_text(title: str, parsed: list[ParsedHandoff], redact: Redact = redact) -> str:
     """Return the index as a table, newest first."""
-    rows = "".join(_row(shelved) for shelved in shelf)
+    rows = "".join(_row(handoff) for handoff in parsed)
     return redact(f"# Handoffs: {one_line(title)}\n\n{_HEAD}{rows}")
 
 
 def trigger_of(document: Document) -> str:
-    """Return why a handoff was written; one that does not say was written by its session."""
+    """Return the trigger of a handoff document; without one it was written by its session."""
     return document.trigger or ("auto" if document.is_auto else "session")
 
 
-def _row(shelved: ParsedHandoff) -> str:
-    moment = local_minute(shelved.file.modified_at)
+def _row(handoff: ParsedHandoff) -> str:
+    moment = local_minute(handoff.file.modified_at)
     cells = (
         moment,
-        trigger_of(shelved.document),
-        shelved.document.purpose,
-        os.path.basename(shelved.file.path),
+        trigger_of(handoff.document),
+        handoff.document.purpose,
+        os.path.basename(handoff.file.path),
     )
     return "| " + " | ".join(one_line(cell).replace("|", "\\|") for cell in cells) + " |\n"
 
@@ -76,23 +76,23 @@ IsForeign = Callable[[str, Document], bool]
 
 def parsed_handoffs(handoffs: str, places: tuple[str, ...], is_foreign: IsForeign) -> list[ParsedHandoff]:
     """Return the handoffs of the project whose root and working directory are *places*, newest first."""
-    files = [filed for directory in directories_of(handoffs, *places) for filed in handoff_files(directory)]
-    files.sort(key=lambda filed: -filed.modified_ns)
-    found = [shelved for filed in files[:MAX_READ] if (shelved := parse_file(filed)) is not None]
-    return [shelved for shelved in found if not is_foreign(shelved.file.path, shelved.document)]
+    files = [file for directory in directories_of(handoffs, *places) for file in handoff_files(directory)]
+    files.sort(key=lambda file: -file.modified_ns)
+    found = [handoff for file in files[:MAX_READ] if (handoff := parse_file(file)) is not None]
+    return [handoff for handoff in found if not is_foreign(handoff.file.path, handoff.document)]
 
 
 def refresh_index(directory: str, redact: Redact = redact) -> str:
-    """Bring the index of all handoffs in *directory* up to date; return its path."""
+    """Rewrite the index of all handoffs in *directory*; return its path."""
     files = handoff_files(directory)[:MAX_READ]
-    shelf = [shelved for filed in files if (shelved := parse_file(filed)) is not None]
-    return write_index(directory, shelf, redact)
+    parsed = [handoff for file in files if (handoff := parse_file(file)) is not None]
+    return write_index(directory, parsed, redact)
 
 
-def parse_file(filed: HandoffFile) -> ParsedHandoff | None:
-    """Return *filed* with what it says, or None when it went or may not be read."""
+def parse_file(file: HandoffFile) -> ParsedHandoff | None:
+    """Parse *file*; return None if it is gone or cannot be read."""
     try:
-        data = read_bytes(filed.path)
+        data = read_bytes(file.path)
     except OSError:
         return None
-    return ParsedHandoff(filed, read_document(decoded(data)), text_digest(data))
+    return ParsedHandoff(file, read_document(decoded(data)), text_digest(data))

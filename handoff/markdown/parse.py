@@ -1,4 +1,4 @@
-"""Reading a handoff document of any style; whatever it holds, the answer is a Document."""
+"""Parse a handoff document of any style; every text gives a Document."""
 
 import codecs
 import os
@@ -73,7 +73,7 @@ def with_source(metadata: Metadata) -> Metadata:
 
 
 def source_line(trigger: str, branch: str, commit: str, project: str) -> str:
-    """Return the value of the ``source:`` line that says where a handoff of flowd comes from."""
+    """Return the value of the ``source:`` line: trigger, branch, commit and project."""
     at = f" on {branch}@{commit or 'unknown'}" if branch and " " not in branch else ""
     return f"flowd ({trigger}){at} in {project}"
 
@@ -84,11 +84,11 @@ def _key(key: str) -> str:
 
 _TOP_KEY = re.compile(r"([A-Za-z_][\w-]*):(?:[ \t]+(.*))?")
 _HEADING = re.compile(r"#{1,6} \S")
-_WHATS_SAID = ("task", "step", "item", "description", "summary", "title", "name", "text")
+_DESCRIPTION_KEYS = ("task", "step", "item", "description", "summary", "title", "name", "text")
 
 
 def is_yaml(lines: list[str]) -> bool:
-    """Say whether *lines* look like the keys of one mapping and not like markdown."""
+    """Return True if *lines* look like the keys of one mapping and not like markdown."""
     spoken = [line for line in lines if line.strip()]
     first = next((line for line in spoken if not line.startswith("#")), "")
     if not _TOP_KEY.fullmatch(first) or any(_HEADING.match(line) for line in spoken[1:]):
@@ -99,7 +99,7 @@ def is_yaml(lines: list[str]) -> bool:
 
 
 def front_matter(lines: list[str]) -> Metadata:
-    """Return the plain values of front matter, also of one that is no valid YAML."""
+    """Return the plain values of front matter, even if it is not valid YAML."""
     mapping = _parsed(lines)
     return metadata_of(lines) if mapping is None else flattened(mapping)
 
@@ -125,21 +125,24 @@ def _parsed(lines: list[str]) -> Mapping[str, object] | None:
 def _by_key(mapping: Mapping[str, object]) -> Iterator[tuple[str, tuple[SectionItem, ...]]]:
     for key, value in mapping.items():
         entries = value if isinstance(value, list) else _entries(value)
-        yield key, tuple(item(text) for entry in entries if (text := _said(entry)))
+        yield key, tuple(item(text) for entry in entries if (text := _entry_text(entry)))
 
 
 def _entries(value: object) -> list[object]:
     return [{key: inner} for key, inner in value.items()] if isinstance(value, Mapping) else [value]
 
 
-def _said(value: object) -> str:
-    """Return *value* as one line: of a mapping the part that says what, with the rest behind it."""
+def _entry_text(value: object) -> str:
+    """Return *value* as one line; of a mapping the description comes first."""
     if isinstance(value, Mapping):
-        keys = sorted(value, key=lambda key: key not in _WHATS_SAID)
-        parts = [_said(value[key]) if key in _WHATS_SAID else f"{key}: {_said(value[key])}" for key in keys]
+        keys = sorted(value, key=lambda key: key not in _DESCRIPTION_KEYS)
+        parts = [
+            _entry_text(value[key]) if key in _DESCRIPTION_KEYS else f"{key}: {_entry_text(value[key])}"
+            for key in keys
+        ]
         return "; ".join(filter(None, parts))
     if isinstance(value, list):
-        return ", ".join(filter(None, map(_said, value)))
+        return ", ".join(filter(None, map(_entry_text, value)))
     return "" if value is None else one_line(str(value))
 
 
@@ -162,7 +165,7 @@ _TITLE_LEAD = re.compile(r"^(?:session )?handoff[\s:—–-]+", re.I)
 
 
 def read_document(text: str) -> Document:
-    """Return what *text* says, in the contract's, humanlayer's, Continuous-Claude's or a free style."""
+    """Parse *text* in the contract's, humanlayer's, Continuous-Claude's or a free style."""
     front, body = split_front_matter(split_lines(text))
     metadata, lines = front_matter(front), read_lines(body)
     if is_yaml(body):
@@ -183,7 +186,7 @@ def read_bytes(path: str | os.PathLike[str]) -> bytes:
 
 
 def decoded(data: bytes) -> str:
-    """Return *data* as text; what is no text shows as replacement characters."""
+    """Decode *data*; bytes that are not text become replacement characters."""
     if data.startswith(_UTF16):
         return data.decode("utf-16", "replace")
     return data.decode("utf-8-sig", "replace")
@@ -192,16 +195,16 @@ def decoded(data: bytes) -> str:
 def _document(
     text: str, title: str, metadata: Metadata, sections: tuple[Section, ...], lines: list[MarkdownLine]
 ) -> Document:
-    said = with_source(metadata)
+    metadata = with_source(metadata)
     ticked, boxes = count_boxes(lines)
-    project = first_of(said, "cwd", "project")
+    project = first_of(metadata, "cwd", "project")
     return Document(
         title=title,
-        session_id=first_of(said, "session_id", "session"),
-        purpose=_purpose(title, said, sections),
-        trigger=first_of(said, "trigger"),
-        branch=first_of(said, "branch", "git_branch"),
-        commit=first_of(said, "commit", "git_commit"),
+        session_id=first_of(metadata, "session_id", "session"),
+        purpose=_purpose(title, metadata, sections),
+        trigger=first_of(metadata, "trigger"),
+        branch=first_of(metadata, "branch", "git_branch"),
+        commit=first_of(metadata, "commit", "git_commit"),
         project=project if os.path.isabs(project) else "",  # noqa: PTH117 a string is wanted
         is_auto=title.casefold().endswith("(auto)"),
         sections=sections,
@@ -211,9 +214,9 @@ def _document(
     )
 
 
-def _purpose(title: str, said: Metadata, sections: tuple[Section, ...]) -> str:
-    """Return the purpose as stated, else the first thing done, else what the title says."""
-    if stated := first_of(said, "purpose", "topic", "summary", "goal"):
+def _purpose(title: str, metadata: Metadata, sections: tuple[Section, ...]) -> str:
+    """Return the stated purpose, else the first thing done, else the words of the title."""
+    if stated := first_of(metadata, "purpose", "topic", "summary", "goal"):
         return one_line(stated)
     if done := _first_item(sections, "done"):
         return done

@@ -32,7 +32,7 @@ def count_boxes(lines: list[MarkdownLine]) -> tuple[int, int]:
 
 
 def item(text: str, box: str = "") -> SectionItem:
-    """Return the entry with the words *text*; a box may be given, or stand at the beginning of *text*."""
+    """Return an entry; its check box is *box*, or at the beginning of *text*."""
     if not box:
         box, text = split_box(text.strip())
     return SectionItem(text.strip()[:ITEM_CHARACTERS], box in ("x", "X") if box else None)

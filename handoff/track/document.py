@@ -1,4 +1,4 @@
-"""A track's handoff as markdown: rendered from template.md, named by its moment, read by its frontmatter."""
+"""Track handoffs: rendered from template.md, named by time, parsed by their front matter."""
 
 import json
 import os
@@ -21,7 +21,7 @@ MIN_STEPS, MAX_STEPS = 3, 7
 MAX_LINES = 20
 SUFFIXES_TRIED = 100
 NOTHING = "- (nothing noted)"
-# What anyone who takes work over should do first; they fill up a list that is too short to act on.
+# First steps for anyone who takes over; they fill up a list that is too short.
 USUAL_STEPS = (
     "Check this handoff against the files and the branch",
     "Read plan.md and take the first open task",
@@ -33,7 +33,7 @@ _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._/@+-]*")
 
 
 class TrackHandoff(NamedTuple):
-    """What one handoff of a track says."""
+    """The content of one track handoff."""
 
     at: float
     trigger: str
@@ -51,7 +51,7 @@ class TrackHandoff(NamedTuple):
 
 
 class ReadHandoff(NamedTuple):
-    """What a file of handoffs says, as far as its frontmatter goes; ``text`` is the whole."""
+    """A track handoff as read from its file: the fields of its front matter, and the whole text."""
 
     path: str
     timestamp: str
@@ -63,7 +63,7 @@ class ReadHandoff(NamedTuple):
 
     @property
     def at(self) -> float:
-        """When it was written, by its own word; 0 where it does not say."""
+        """When it was written, by its front matter; 0 if that has no time."""
         return to_seconds(self.timestamp)
 
     @property
@@ -104,7 +104,7 @@ def render(handoff: TrackHandoff, redact: Redact = redact) -> str:
 
 
 def file_name(handoff: TrackHandoff) -> str:
-    """Return the name by moment, track, epic and trigger, without a suffix for collisions."""
+    """Return the file name by time, track, epic and trigger, without a suffix for collisions."""
     stamp = iso_millis(handoff.at).removesuffix("Z").translate(_IN_NAME)
     parts = [stamp, handoff.track, *([handoff.bead] if handoff.bead else []), handoff.trigger]
     return "_".join(_name_part(part) for part in parts) + ".md"
@@ -123,7 +123,7 @@ def write_document(project: str, directory: str, handoff: TrackHandoff, text: st
 
 
 def read_document(path: str, text: str) -> ReadHandoff | None:
-    """Return what the handoff *text* says of itself, None where it has no frontmatter of one."""
+    """Parse a track handoff; return None without the front matter of one."""
     front, _ = split_front_matter(split_lines(text))
     fields = _fields("\n".join(front))
     if "trigger" not in fields and "timestamp" not in fields:
@@ -161,14 +161,14 @@ def _scalar(text: str) -> str:
 
 
 def _bullets(lines: tuple[str, ...]) -> str:
-    told = [f"- {line}" for text in lines[:MAX_LINES] if (line := printable_line(text))]
-    return "\n".join(told) or NOTHING
+    bullets = [f"- {line}" for text in lines[:MAX_LINES] if (line := printable_line(text))]
+    return "\n".join(bullets) or NOTHING
 
 
 def _steps(steps: tuple[str, ...]) -> str:
-    told = list(dict.fromkeys(line for text in steps if (line := printable_line(text))))[:MAX_STEPS]
-    told += [step for step in USUAL_STEPS if step not in told][: max(0, MIN_STEPS - len(told))]
-    return "\n".join(f"{number}. [ ] {step}" for number, step in enumerate(told, 1))
+    chosen = list(dict.fromkeys(line for text in steps if (line := printable_line(text))))[:MAX_STEPS]
+    chosen += [step for step in USUAL_STEPS if step not in chosen][: max(0, MIN_STEPS - len(chosen))]
+    return "\n".join(f"{number}. [ ] {step}" for number, step in enumerate(chosen, 1))
 
 
 def _name_part(text: str) -> str:

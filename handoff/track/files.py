@@ -1,4 +1,4 @@
-"""Files below ``conductor/``: read without trust, replaced whole, never through a link out of the project."""
+"""Files below ``conductor/``: untrusted when read, replaced atomically, never outside of the project."""
 
 import os
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ _USUAL_MODE = 0o644
 
 
 def read_track_file(project: str, path: str) -> str | None:
-    """Return the text at *path*, None where there is none; raise where it cannot be taken."""
+    """Return the text at *path*, None without a file; raise HandoffError if it cannot be read."""
     with wrap_os_errors("reading", path):
         try:
             descriptor = os.open(inside(path, Path(project)), READ_FLAGS | os.O_NOFOLLOW)
@@ -27,19 +27,19 @@ def read_track_file(project: str, path: str) -> str | None:
         except UnreadableFileError as error:
             raise BrokenHandoffError(f"{path}: {error}") from error
         except UnicodeDecodeError as error:
-            raise BrokenHandoffError(f"{path} is no text: {error.reason}") from error
+            raise BrokenHandoffError(f"{path} is not text: {error.reason}") from error
         finally:
             os.close(descriptor)
 
 
 def replace_track_file(project: str, path: str, text: str) -> None:
-    """Replace the file at *path* by *text* at once, its mode kept; a failure leaves the old one."""
+    """Replace the file at *path* atomically; keep its mode."""
     with wrap_os_errors("writing", path):
         atomic_write(inside(path, Path(project)), text, mode=_USUAL_MODE, keep_mode=True)
 
 
 def add_track_file(project: str, path: str, text: str) -> bool:
-    """Write *text* to *path* unless something is there already; say whether it was written."""
+    """Write *text* to *path* unless it exists; return True if it was written."""
     with wrap_os_errors("writing", path):
         try:
             atomic_write(inside(path, Path(project)), text, mode=_USUAL_MODE, exclusive=True)
@@ -49,14 +49,14 @@ def add_track_file(project: str, path: str, text: str) -> bool:
 
 
 def make_track_folder(project: str, path: str) -> None:
-    """Have the directory *path* exist inside the project."""
+    """Create the directory *path* inside the project if it is missing."""
     with wrap_os_errors("making", path):
         Path(inside(path, Path(project))).mkdir(parents=True, exist_ok=True)
 
 
 @contextmanager
 def track_lock(project: str, directory: str) -> Iterator[None]:
-    """Hold *directory* against every other flowd process and thread."""
+    """Lock *directory* against every other flowd process and thread."""
     with wrap_os_errors("locking", directory):
         # The directory itself is the lock: no extra file appears in the repository.
         descriptor = os.open(inside(directory, Path(project)), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)

@@ -1,4 +1,4 @@
-"""index.md beside a track's handoffs: one row for each, added at the end, made anew when it is missing."""
+"""index.md beside track handoffs: one row for each, appended; rebuilt if the file is missing."""
 
 import itertools
 import os
@@ -19,7 +19,7 @@ _RULE = re.compile(r"^\s*\|?[\s:|-]*-[\s:|-]*\|?\s*$")
 
 
 def add_to_index(project: str, directory: str, track: str, name: str, redact: Redact = redact) -> bool:
-    """Have the handoff *name* stand in index.md; say whether it does, which other column layouts forbid."""
+    """Add the handoff *name* to index.md; return False if its table has other columns."""
     make_track_folder(project, directory)
     path = os.path.join(directory, INDEX)
     with track_lock(project, directory):
@@ -37,7 +37,7 @@ def add_to_index(project: str, directory: str, track: str, name: str, redact: Re
 
 
 def handoffs_in(project: str, directory: str) -> list[ReadHandoff]:
-    """Return the handoffs of *directory*, oldest first by their own word."""
+    """Return the handoffs of *directory* by the time in their front matter, oldest first."""
     names = [name for name in _names(directory) if name.endswith(".md") and name != INDEX]
     found = []
     for name in names[:MAX_READ]:
@@ -71,7 +71,7 @@ def _cell(text: str) -> str:
 
 
 def _has_own_columns(text: str) -> bool:
-    """Say whether the last table of *text* has the columns that flowd's rows have."""
+    """Return True if the last table of *text* has the columns of flowd's rows."""
     lines = text.splitlines()
     heads = [head for head, rule in itertools.pairwise(lines) if "|" in head and _RULE.match(rule)]
     if not heads:

@@ -32,7 +32,7 @@ class HistoryEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit
 
     @property
     def moment(self) -> tuple[str, str, str | None]:
-        """What tells it from every other entry."""
+        """What identifies the entry."""
         return self.timestamp, self.trigger, self.bead_id
 
 
@@ -54,7 +54,7 @@ class Gates(NamedTuple):
 
 
 class Metadata(NamedTuple):
-    """What flowd takes from metadata.json."""
+    """What flowd reads from metadata.json."""
 
     status: str
     epic: str
@@ -63,7 +63,7 @@ class Metadata(NamedTuple):
 
 
 def read_metadata(project: str, track_directory: str) -> Metadata:
-    """Return what the track's metadata.json says, or raise where it cannot be taken."""
+    """Parse the track's metadata.json; raise HandoffError if that is not possible."""
     path = os.path.join(track_directory, METADATA)
     return _metadata(_parsed(path, read_track_file(project, path)))
 
@@ -95,7 +95,7 @@ def known_section(section: HandoffSection, entry: HistoryEntry) -> int:
 
 
 def set_active(project: str, track_directory: str, progress_percent: int) -> None:
-    """Record that someone took the track's work up again."""
+    """Record that work on the track was resumed."""
     _change(
         project,
         track_directory,
@@ -131,14 +131,14 @@ def _parsed(path: str, text: str | None) -> dict[str, Any]:
     try:
         value = json.loads(text, parse_constant=_refused, parse_float=_kept_float)
     except (ValueError, RecursionError) as error:
-        raise BrokenHandoffError(f"{path} is no JSON: {error}") from error
+        raise BrokenHandoffError(f"{path} is not JSON: {error}") from error
     if not isinstance(value, dict):
-        raise BrokenHandoffError(f"{path} holds no object")
+        raise BrokenHandoffError(f"{path} is not an object")
     return value
 
 
 def _refused(constant: str) -> None:
-    raise ValueError(f"{constant} is no JSON")
+    raise ValueError(f"{constant} is not JSON")
 
 
 def _kept_float(digits: str) -> float:
@@ -164,11 +164,11 @@ def _metadata(whole: dict[str, Any]) -> Metadata:
 
 
 def _section(whole: dict[str, Any]) -> HandoffSection:
-    """Return the section, or raise naming what in it is no part of the format: it is somebody's."""
+    """Return the handoff section; raise if it has fields that flowd does not know, and would lose."""
     try:
         return msgspec.convert(whole.get("handoff") or {}, HandoffSection)
     except msgspec.ValidationError as error:
-        raise BrokenHandoffError(f"metadata.json: handoff: {error}", hint="mend it by hand") from error
+        raise BrokenHandoffError(f"metadata.json: handoff: {error}", hint="correct it by hand") from error
 
 
 def _dict(value: object) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What a project's ``conductor/workflow.md`` says about handoffs: its ``handoff:`` mapping."""
+"""The ``handoff:`` mapping of a project's ``conductor/workflow.md``."""
 
 import os
 import re
@@ -19,7 +19,7 @@ _REPEATED_GROUP = re.compile(r"\)\s*[*+{?]")
 
 
 class TrackRules(NamedTuple):
-    """What the project wants; ``warnings`` tell what of it could not be taken."""
+    """The rules of a project; ``warnings`` name what of them is ignored."""
 
     disabled: frozenset[str] = frozenset()
     quiet: bool = False
@@ -28,18 +28,18 @@ class TrackRules(NamedTuple):
     warnings: tuple[str, ...] = ()
 
     def allows(self, trigger: str) -> bool:
-        """Say whether *trigger* may make a handoff by itself."""
+        """Return True if *trigger* may create a handoff by itself."""
         if trigger in ALWAYS:
             return True
         return trigger in PRIORITIES and trigger not in self.disabled and (trigger != "idle" or self.idle)
 
 
 def read_rules(project: str) -> TrackRules:
-    """Return the rules of *project*; without a workflow.md, or where it says nothing, the usual ones."""
+    """Return the rules of *project*, the defaults without a workflow.md that has some."""
     try:
         text = read_track_file(project, os.path.join(project, "conductor", "workflow.md"))
     except HandoffError as error:
-        return TrackRules(warnings=(f"workflow.md is passed over: {error}",))
+        return TrackRules(warnings=(f"workflow.md is ignored: {error}",))
     found = _MAPPING.search(text) if text and "handoff:" in text else None
     return _rules(found[0]) if found else TrackRules()
 
@@ -85,11 +85,11 @@ def _patterns(value: object) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 def _complaint(pattern: object) -> str:
     if not isinstance(pattern, str) or not pattern or len(pattern) > MAX_PATTERN_CHARACTERS:
-        return "is no short pattern"
+        return "is not a short pattern"
     if _REPEATED_GROUP.search(pattern):
         return "repeats a group, which could take for ever"
     try:
         re.compile(pattern)
     except re.error as error:
-        return f"is no pattern: {error}"
+        return f"is not a regular expression: {error}"
     return ""

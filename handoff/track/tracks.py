@@ -104,7 +104,7 @@ class Track(NamedTuple):
 
     @property
     def is_general(self) -> bool:
-        """Whether it stands for work outside any track."""
+        """Whether it is for work outside of any track."""
         return not os.path.isfile(os.path.join(self.directory, METADATA))
 
     @property
@@ -118,11 +118,11 @@ class Track(NamedTuple):
         return os.path.join(self.project, CONDUCTOR, HANDOFFS, self.name)
 
     def metadata(self) -> Metadata:
-        """Return what metadata.json says, or raise where it cannot be taken."""
+        """Parse metadata.json; raise HandoffError if that is not possible."""
         return read_metadata(self.project, self.directory)
 
     def plan(self) -> Plan:
-        """Return what plan.md says; an empty plan where there is none to read."""
+        """Parse plan.md; return an empty plan without a readable one."""
         try:
             text = read_track_file(self.project, os.path.join(self.directory, "plan.md"))
         except HandoffError:
@@ -131,7 +131,7 @@ class Track(NamedTuple):
 
 
 def has_conductor(project: str) -> bool:
-    """Say whether *project* has a ``conductor`` directory of its own."""
+    """Return True if *project* has a ``conductor`` directory that is not a link."""
     folder = os.path.join(project, CONDUCTOR)
     return os.path.isdir(folder) and not os.path.islink(folder)
 

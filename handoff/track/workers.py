@@ -1,4 +1,4 @@
-"""Parallel workers of a track, as three dialects of its state files tell them."""
+"""Parallel workers of a track, from its state files in any of three formats."""
 
 import os
 import time
@@ -21,7 +21,7 @@ _MAX_WORKERS = 100
 
 
 class Worker(NamedTuple):
-    """One worker: its name, its task, and how it stands."""
+    """One worker: its name, its status and its task."""
 
     name: str
     status: str
@@ -29,7 +29,7 @@ class Worker(NamedTuple):
 
 
 class Workers(NamedTuple):
-    """All workers of a track; ``warnings`` tell what could not be read."""
+    """All workers of a track; ``warnings`` name what could not be read."""
 
     workers: tuple[Worker, ...] = ()
     warnings: tuple[str, ...] = ()
@@ -57,7 +57,7 @@ class Workers(NamedTuple):
 
 
 def read_workers(project: str, track_directory: str, now: float | None = None) -> Workers:
-    """Return the workers that the track's state files name; none where there are no such files."""
+    """Return the workers in the track's state files."""
     found, warnings = [], []
     for name in STATE_FILES:
         path = os.path.join(track_directory, name)
@@ -66,7 +66,7 @@ def read_workers(project: str, track_directory: str, now: float | None = None) -
             if text is not None:
                 found += _workers(msgspec.json.decode(text), _age_s(path, now))
         except (HandoffError, msgspec.DecodeError, TypeError) as error:
-            warnings.append(f"{name} is passed over: {error}")
+            warnings.append(f"{name} is ignored: {error}")
     return Workers(tuple(found[:_MAX_WORKERS]), tuple(warnings))
 
 
@@ -92,7 +92,7 @@ def _worker(entry: dict[str, Any], silent_s: float) -> Worker:
 
 
 def _is_silent(entry: dict[str, Any], silent_s: float) -> bool:
-    """Say whether nothing was heard for an hour: the state was not written, and nobody began since."""
+    """Return True if the state file is an hour old and the worker did not start since."""
     began = to_seconds(entry.get("started_at"))
     return silent_s > SILENT_AFTER_S and not (began and time.time() - began <= SILENT_AFTER_S)
 

@@ -25,7 +25,7 @@ def load_handoff(project_root: Path | None = None) -> Handoff | None:
     try:
         Folder(root).close()
     except UnsafeHandoffError:
-        pass  # reading says so
+        pass  # read_handoff logs it
     except HandoffError:
         # A folder that is missing and cannot be created holds no handoff; anything else is worth an error.
         if os.path.lexists(root / FOLDER):
@@ -43,7 +43,7 @@ def read_handoff(project_root: Path) -> Handoff | None:
 
 
 def save_handoff(data: Mapping[str, object], project_root: Path | None = None) -> Path:
-    """Write *data* as the project's whole handoff, or raise ``ValueError`` naming the field that is wrong."""
+    """Write *data* as the project's whole handoff; raise ``ValueError`` with the name of a wrong field."""
     root, handoff = _root(project_root), validated(data)
     _make_root(root)
     merge_into_file(root, lambda _: handoff, touch=True)
@@ -51,7 +51,7 @@ def save_handoff(data: Mapping[str, object], project_root: Path | None = None) -
 
 
 def update_handoff(updates: Mapping[str, object], project_root: Path | None = None) -> Handoff:
-    """Lay *updates* over the project's handoff, new or present, and return what it holds then."""
+    """Merge *updates* into the project's handoff, new or present; return the result."""
     root = _root(project_root)
     _make_root(root)
     merged = merge_into_file(root, lambda present: updated(present, updates), touch=True)
@@ -60,7 +60,7 @@ def update_handoff(updates: Mapping[str, object], project_root: Path | None = No
 
 
 def clear_handoff(project_root: Path | None = None) -> bool:
-    """Delete the project's handoff, keeping its folder; tell whether there was one."""
+    """Delete the project's handoff file but not its folder; return True if there was one."""
     root = _root(project_root)
     if not os.path.lexists(root / FOLDER):
         return False

@@ -1,4 +1,4 @@
-"""A handoff as YAML text: parsed without trust, written for people."""
+"""Parse and render the text of a handoff file."""
 
 import re
 from collections.abc import Mapping
@@ -19,20 +19,20 @@ _NUMBER = re.compile(r"[-+]?(?:0o)?[\d_.]+(?:[eE][-+]?\d+)?")
 _ESCAPED_BEYOND_BMP = "\\U000"
 
 
-class Text(NamedTuple):
-    """What a handoff file says: the comments at its head, and its mapping, if it has one."""
+class HandoffYaml(NamedTuple):
+    """The content of a handoff file: its leading comments, and its mapping if it has one."""
 
     header: str
     mapping: Handoff | None
 
 
-def parse(data: bytes) -> Text:
-    """Return what *data* says (no mapping when empty), or raise ``BrokenHandoffError`` saying why not."""
+def parse(data: bytes) -> HandoffYaml:
+    """Parse *data*; raise BrokenHandoffError with the reason if that is not possible."""
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise BrokenHandoffError(f"not UTF-8 text: {error.reason}") from error
-    return Text(_header(text), _mapping(text))
+    return HandoffYaml(_header(text), _mapping(text))
 
 
 def render(mapping: Handoff, header: str = "") -> bytes:
@@ -102,5 +102,5 @@ def _style(text: str) -> str | None:
         return '"'
     if _NUMBER.fullmatch(text):
         return "'"
-    # A block of lines reads as it was meant; the emitter falls back to quotes where a block cannot hold it.
+    # Line breaks are readable in a literal block; the emitter uses quotes where a block is not possible.
     return "|" if "\n" in text else None

@@ -1,4 +1,4 @@
-"""The handoff as a value: its fields, what makes it valid, and how an update is merged into it."""
+"""The fields of a handoff file: validation, defaults, order, and merging of updates."""
 
 import os
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ Handoff = dict[str, object]
 
 
 def validated(data: Mapping[str, object]) -> Handoff:
-    """Return *data* as a valid, plain handoff with a UTC timestamp, or raise naming the field."""
+    """Return *data* as a valid, plain handoff with a UTC timestamp; raise naming a wrong field."""
     if not isinstance(data, Mapping):
         raise HandoffValidationError(f"A handoff is a mapping of fields, not a {type(data).__name__}")
     handoff = plain_mapping(data)
@@ -32,7 +32,7 @@ def validated(data: Mapping[str, object]) -> Handoff:
 
 
 def updated(present: Mapping[str, object] | None, updates: Mapping[str, object]) -> Handoff:
-    """Return *present* with *updates* laid over it, required fields filled, and the timestamp of now."""
+    """Merge *updates* into *present*, fill required fields and set the timestamp to now."""
     changes = {key: value for key, value in updates.items() if not (key in REQUIRED and is_absent(value))}
     merged = {**(present or {}), **changes}
     return validated({**with_defaults(merged), "timestamp": utc_now()})
@@ -61,12 +61,12 @@ def default_fields(root: str | os.PathLike[str], *, in_session: bool) -> dict[st
 
 
 def is_absent(value: object) -> bool:
-    """Tell whether a required field's *value* says nothing: null, empty or blank."""
+    """Return True if a required field's *value* is null, empty or blank."""
     return value is None or (isinstance(value, str) and not value.strip())
 
 
 def same_but_for_time(one: Mapping[str, object] | None, other: Mapping[str, object] | None) -> bool:
-    """Tell whether two handoffs agree in every field, and its order, other than the timestamp."""
+    """Return True if two handoffs differ at most in the timestamp; the order of fields counts."""
     return _timeless(one) == _timeless(other)
 
 
@@ -99,7 +99,7 @@ def _moment(given: object) -> str:
     return text
 
 
-DEEPEST = 32
+MAX_DEPTH = 32
 MAX_VALUES = 20_000
 _SCALARS = frozenset({type(None), bool, int, float})
 
@@ -107,7 +107,7 @@ _SCALARS = frozenset({type(None), bool, int, float})
 def plain_mapping(data: Mapping[Any, object]) -> dict[str, object]:
     """Return a deep copy of *data* made of plain values only; raise on anything else, cycles included."""
     budget = [MAX_VALUES]
-    return {_key(key): _plain(value, str(key), DEEPEST, budget) for key, value in data.items()}
+    return {_key(key): _plain(value, str(key), MAX_DEPTH, budget) for key, value in data.items()}
 
 
 def copied(value: Any) -> Any:
@@ -118,7 +118,7 @@ def copied(value: Any) -> Any:
 
 
 def is_same(one: object, other: object) -> bool:
-    """Tell at a glance whether two plain values are the same; ``1`` and ``True`` are equal, and are not."""
+    """Return True if two plain values are the same by a quick comparison; ``1`` and ``True`` are not."""
     if type(one) is not type(other) or one != other:
         return False
     return not isinstance(one, dict) and (not isinstance(one, list) or _are_texts(one))

@@ -34,7 +34,7 @@ Merge = Callable[[Handoff | None], Handoff | None]
 
 
 class Merged(NamedTuple):
-    """The file after a merge; hand it back as *known* next time to spare the parsing."""
+    """The file after a merge; pass it as *known* next time to skip parsing."""
 
     stored: Stored
     written: bool
@@ -42,12 +42,12 @@ class Merged(NamedTuple):
 
     @property
     def mapping(self) -> Handoff | None:
-        """What the file holds now."""
+        """The content of the file."""
         return self.stored.mapping
 
     @property
     def signature(self) -> Signature | None:
-        """What the file looks like from outside now."""
+        """The signature of the file."""
         return self.stored.signature
 
 
@@ -60,7 +60,7 @@ def merge_into_file(
     wait_s: float = LOCK_WAIT_S,
     redact: Redact | None = None,
 ) -> Merged:
-    """Give *merge* the present mapping under the lock and write what it returns, new secrets masked.
+    """Call *merge* with the present mapping under the lock and write its result, new secrets masked.
 
     Nothing is written when it returns None, or, unless *touch*, when only the timestamp would change.
     The mapping handed to *merge* is a copy it may change; what it returns is not validated.
@@ -71,7 +71,7 @@ def merge_into_file(
         wanted = merge(copied(present.mapping))
         if wanted is None:
             return Merged(present, written=False)
-        wanted = news_cleaned(wanted, present.mapping, redact or _built_in_redact())
+        wanted = redact_changes(wanted, present.mapping, redact or _built_in_redact())
         wanted = in_file_order(wanted, present.mapping)
         if not touch and not broken and same_but_for_time(present.mapping, wanted):
             return Merged(present, written=False)
@@ -109,7 +109,7 @@ def _present(folder: Folder, known: Merged | None) -> tuple[Stored, bool]:
         return NOTHING, True
 
 
-def news_cleaned(wanted: Mapping[str, object], present: Handoff | None, redact: Redact) -> Handoff:
+def redact_changes(wanted: Mapping[str, object], present: Handoff | None, redact: Redact) -> Handoff:
     """Return *wanted* made plain, with secrets masked in every value that *present* does not already hold."""
     known = present or {}
     cleaned: Handoff = {}
@@ -120,11 +120,11 @@ def news_cleaned(wanted: Mapping[str, object], present: Handoff | None, redact: 
             cleaned[key] = value
         else:
             for name, news in plain_mapping({key: value}).items():
-                cleaned[name] = _news(name, news, known.get(name), redact)
+                cleaned[name] = _redact_change(name, news, known.get(name), redact)
     return cleaned
 
 
-def _news(key: str, value: object, present: object, redact: Redact) -> object:
+def _redact_change(key: str, value: object, present: object, redact: Redact) -> object:
     if value == present:
         return value
     if isinstance(value, list) and isinstance(present, list):

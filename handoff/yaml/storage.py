@@ -1,4 +1,4 @@
-"""handoff.yaml on disk: read without trust, replaced whole, never lost when broken."""
+"""handoff.yaml on disk: untrusted when read, replaced atomically, kept aside when broken."""
 
 import errno
 import os
@@ -91,7 +91,7 @@ def _open_inside(path: str, root: str | os.PathLike[str], *, create: bool) -> in
 
 
 def inside(path: str, root: str | os.PathLike[str]) -> str:
-    """Return the real path of *path*, or raise when symbolic links take it out of the project."""
+    """Return the real path of *path*; raise UnsafeHandoffError if it is outside of the project."""
     real, home = os.path.realpath(path), os.path.realpath(root)
     if os.path.commonpath((real, home)) != home:
         raise UnsafeHandoffError(
@@ -122,7 +122,7 @@ _TEMP_SUFFIX = ".tmp"
 
 
 class Signature(NamedTuple):
-    """Tells one state of the file from another without reading it."""
+    """Identifies a version of the file without reading it."""
 
     inode: int
     modified_ns: int
@@ -130,7 +130,7 @@ class Signature(NamedTuple):
 
 
 class Stored(NamedTuple):
-    """What the file held when it was read."""
+    """The content of the file when it was read."""
 
     mapping: Handoff | None
     header: str
@@ -141,7 +141,7 @@ NOTHING = Stored(None, "", None)
 
 
 def signature_of(path: str | os.PathLike[str], *, dir_fd: int | None = None) -> Signature | None:
-    """Return the signature of the file at *path*, or None when there is none to see."""
+    """Return the signature of the file at *path*, None if it cannot be seen."""
     try:
         return _signature(os.stat(path, dir_fd=dir_fd))
     except OSError:
@@ -183,7 +183,7 @@ def _read(descriptor: int) -> bytes:
 
 
 def write_file(folder: Folder, data: bytes) -> Signature:
-    """Replace the handoff in *folder* by *data*, durably and at once; a failure leaves the old one."""
+    """Replace the handoff file in *folder* durably and atomically."""
     with wrap_os_errors("writing", os.path.join(folder.path, HANDOFF)):
         goal = target(folder)
         # The directory is not synced: core.db has the content, and this write is what the person waits for.
@@ -194,7 +194,7 @@ def write_file(folder: Folder, data: bytes) -> Signature:
 
 
 def remove_file(folder: Folder) -> bool:
-    """Delete the handoff in *folder*; tell whether there was one."""
+    """Delete the handoff file in *folder*; return True if there was one."""
     with wrap_os_errors("removing", os.path.join(folder.path, HANDOFF)):
         try:
             os.unlink(HANDOFF, dir_fd=folder.descriptor)
@@ -210,20 +210,20 @@ def set_aside(folder: Folder) -> str:
         try:
             os.link(source, name, src_dir_fd=folder.descriptor, dst_dir_fd=folder.descriptor)
         except OSError:
-            # A directory, or a file system without links: then the broken one goes before the new one comes.
+            # A directory, or a file system without links: rename it before the new file is written.
             os.rename(source, name, src_dir_fd=folder.descriptor, dst_dir_fd=folder.descriptor)
     return os.path.join(folder.path, name)
 
 
 def sweep(folder: Folder) -> None:
-    """Remove what writers that died left behind; only for the holder of the lock."""
+    """Remove the temporary files of crashed writers; the caller holds the lock."""
     for name in os.listdir(folder.descriptor):
         if name.startswith(_TEMP_PREFIX) and name.endswith(_TEMP_SUFFIX):
             _remove(name, folder.descriptor)
 
 
 def target(folder: Folder) -> str:
-    """Return the name to open or replace: the handoff, or what a link inside the project means by it."""
+    """Return the name to open or replace: the handoff file, or the target of a link inside the project."""
     try:
         is_link = stat.S_ISLNK(os.lstat(HANDOFF, dir_fd=folder.descriptor).st_mode)
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""A block in the making: passages of notes go in, each to the field its topic means."""
+"""A draft of a block: passages of notes go in, each into the field of its topic."""
 
 import re
 from typing import Any
@@ -47,7 +47,7 @@ _ENDS_OPEN = (":", "：")
 
 
 class BlockDraft:
-    """What was found for each field, each thing once, and the passages that found no place."""
+    """What was found for each field, without duplicates, and the passages that fit no field."""
 
     def __init__(self) -> None:
         self.unplaced: list[str] = []
@@ -57,7 +57,7 @@ class BlockDraft:
         return list(self._fields.get(field, {}).values())
 
     def take(self, passage: NotePassage) -> None:
-        """Put *passage* where its check box, its topic or its words say."""
+        """Add *passage* to the field of its check box, its topic or its words."""
         topic = {" ": Topic.NEXT, "x": Topic.DONE, "X": Topic.DONE}.get(passage.box, passage.topic)
         if says_nothing(passage.text):
             return
@@ -73,7 +73,7 @@ class BlockDraft:
             self._take_as(topic, passage)
 
     def add_files(self, text: str, *, created: bool = False) -> None:
-        """Add the files that *text* mentions as changed, or as *created* where it or the caller says so."""
+        """Add the files that *text* mentions as modified, or as created if *created* or *text* says so."""
         for mentioned in mentioned_paths(text):
             self._add_file(mentioned, _around(text, mentioned.path), created=created)
 
@@ -91,7 +91,7 @@ class BlockDraft:
             )
 
     def add_pattern(self, text: str) -> None:
-        """Add *text* as a pattern, where it is found if it says so."""
+        """Add *text* as a pattern, with the first path it mentions as its location."""
         main = point_of(text).main
         paths = mentioned_paths(text)
         pattern = Pattern(
@@ -133,7 +133,7 @@ class BlockDraft:
         if plain(text).endswith(_ENDS_OPEN):
             return
         if not passage.is_item and not text.startswith("**") and not text.rstrip("*").endswith("?"):
-            self.unplaced.append(text)  # prose around a list, or instead of one: an agent must say which
+            self.unplaced.append(text)  # prose around a list, or instead of one: an agent decides
         elif topic is Topic.GOTCHA:
             self.add_gotcha(text, passage.cells)
         elif topic is Topic.PATTERN and len(passage.cells) > _TWO:
@@ -158,16 +158,16 @@ class BlockDraft:
     def _add_file(self, mentioned: Mentioned, around: str, *, created: bool) -> None:
         path, lines = mentioned
         before, _, after = around.partition(path)
-        said = shorten(_LOOSE_ENDS.sub("", plain(f"{before} {after}").strip(" -—–:|.,;()")))
+        description = shorten(_LOOSE_ENDS.sub("", plain(f"{before} {after}").strip(" -—–:|.,;()")))
         created = created or bool(_CREATED.search(before) or _CREATED.search(after))
         former = self._fields.get("files_modified", {}).get(path)
         if created and not self._has("files_created", path):
-            purpose = former.description if former else said
+            purpose = former.description if former else description
             self._add("files_created", path, CreatedFile(path=path, purpose=purpose, lines=lines))
             self._fields.get("files_modified", {}).pop(path, None)
         elif not created and not self._has("files_created", path):
             kind: Any = _change(before, after)
-            file = ModifiedFile(path=path, lines=lines, change_type=kind, description=said)
+            file = ModifiedFile(path=path, lines=lines, change_type=kind, description=description)
             self._add("files_modified", path, file)
 
     def _has(self, field: str, key: str) -> bool:

@@ -1,17 +1,18 @@
-"""Freeform handoff notes into a block: by their headings, their check boxes and the specification's cues."""
+"""Convert freeform handoff notes to a block by headings, check boxes and the cues of the specification."""
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import msgspec
 
 from flowd.handoff.block.find import blocks_in_markdown, bodies
 from flowd.handoff.block.from_notes.draft import BlockDraft
 from flowd.handoff.block.from_notes.passages import passages
 from flowd.handoff.block.from_notes.words import says_nothing
 from flowd.handoff.block.parse import check_body
-from flowd.handoff.block.render import HEADING, block_yaml
 from flowd.handoff.block.yaml_tree import Mapping, Scalar, Sequence, Tree, parse_tree
-from flowd.model.block import HandoffBlock, Outcome, Violation
+from flowd.model.block import FIELDS, HandoffBlock, Outcome, Violation
 from flowd.redaction.data import Redact
 from flowd.redaction.redactor import redact
 from flowd.system.markdown import outline_of, split_front_matter, split_lines
@@ -136,11 +137,29 @@ def prompt_comment(unplaced: list[str], doubts: list[str]) -> str:
     return f"\n<!--\nPlease structure this handoff note:\n{safe}\n\nInto this format:\n{TEMPLATE}-->\n"
 
 
+HEADING = "## Handoff"
+_NEVER_FOLD = 1_000_000
+
+
+def block_yaml(block: HandoffBlock) -> str:
+    """Return *block* as YAML without its empty fields, in the order of the specification."""
+    import yaml
+
+    fields: dict[str, Any] = msgspec.to_builtins(block)
+    ordered = {name: fields[name] for name in FIELDS if name in fields}
+    dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+    parts = [
+        yaml.dump({name: value}, Dumper=dumper, allow_unicode=True, sort_keys=False, width=_NEVER_FOLD)
+        for name, value in ordered.items()
+    ]
+    return "\n".join(parts)
+
+
 # Notes of people are far smaller; what is larger is a log, and a log is not a handoff.
 MAX_NOTES = 256 * 1024
 
-_SAID = re.compile(r"^[^\w\n]{0,6}(outcome|status)\W{0,4}:\W{0,6}([^\n]{2,120})", re.I | re.M)
-# Where a document says how it stands; a status further down is of one of its parts.
+_STATED = re.compile(r"^[^\w\n]{0,6}(outcome|status)\W{0,4}:\W{0,6}([^\n]{2,120})", re.I | re.M)
+# Where a document states its outcome; a status further down belongs to a part of it.
 _HEAD = 2000
 _OUTCOMES: list[tuple[Outcome, str]] = [
     ("blocked", r"\bblocked\b"),
@@ -192,10 +211,10 @@ def migrate(text: str, outcome: Outcome | None = None, redact: Redact = redact) 
 
 
 def _stated_outcome(text: str) -> Outcome | None:
-    # An outcome says more than a status, wherever it stands.
-    for _, said in sorted(_SAID.findall(text[:_HEAD]), key=lambda pair: pair[0].casefold()):
+    # An outcome is more precise than a status, whichever comes first.
+    for _, stated in sorted(_STATED.findall(text[:_HEAD]), key=lambda pair: pair[0].casefold()):
         for outcome, pattern in _OUTCOMES:
-            if re.search(pattern, said, re.IGNORECASE):
+            if re.search(pattern, stated, re.IGNORECASE):
                 return outcome
     return None
 

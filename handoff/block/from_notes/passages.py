@@ -1,4 +1,4 @@
-"""Freeform notes taken apart: which passage stands under which heading, as an item of which list."""
+"""Split freeform notes into passages: list items, rows, paragraphs, each with its topic."""
 
 import enum
 import re
@@ -26,7 +26,7 @@ class Topic(enum.Enum):
 
 
 class Labelled(NamedTuple):
-    """What a label says, and the text without it."""
+    """The topic of a label, and the text after it."""
 
     topic: Topic
     text: str
@@ -36,7 +36,7 @@ Cues = dict[Topic, re.Pattern[str]]
 
 
 def _cues(table: dict[Topic, str]) -> Cues:
-    # Verbose: spaces only lay the alternatives out; "~" stands for a space that counts.
+    # Verbose patterns: white space is layout, "~" is a blank.
     return {
         topic: re.compile(words.replace("~", "[ ]"), re.IGNORECASE | re.VERBOSE)
         for topic, words in table.items()
@@ -94,7 +94,7 @@ def topic_of_heading(title: str) -> Topic:
 
 
 def label_of(text: str) -> Labelled | None:
-    """Return the topic that a label at the start of *text* says, as in ``**UNCLEAR:** ...``, and the rest."""
+    """Return the topic of the label that *text* begins with, as in ``**UNCLEAR:** ...``, and the rest."""
     match = _LABEL_START.match(text)
     topic = _first(_LABELS, match[1] or match[2], whole=True) if match else Topic.NONE
     if match is None or topic is Topic.NONE:
@@ -196,7 +196,7 @@ class _Reader:
 
     def _row(self, line: MarkdownLine) -> Iterator[NotePassage]:
         following = self._lines[line.number] if line.number < len(self._lines) else None
-        if following is None or following.kind != "rule":  # what stands above a rule is the table's head
+        if following is None or following.kind != "rule":  # the row above a rule is the head of the table
             text = " — ".join(cell for cell in line.cells if cell)
             yield NotePassage(text, line.number, self._topic, is_item=True, cells=line.cells)
 

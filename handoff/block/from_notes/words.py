@@ -1,4 +1,4 @@
-"""Sentences of notes as a block holds them: plain, short, split into the point and what follows it."""
+"""Sentences and paths of notes as a block holds them: plain text, short, with the main point first."""
 
 import re
 from typing import NamedTuple
@@ -25,7 +25,7 @@ _LOW = re.compile(
 
 
 class Point(NamedTuple):
-    """The point of a passage, and the rest that explains it."""
+    """The main point of a passage, and its explanation."""
 
     main: str
     rest: str
@@ -58,12 +58,12 @@ def shorten(text: str) -> str:
 
 
 def says_nothing(text: str) -> bool:
-    """Tell whether *text* only says that there is nothing to say."""
+    """Return True if *text* is a placeholder such as "none" or "n/a"."""
     return _NOTHING.fullmatch(plain(text)) is not None
 
 
 def level_of(text: str) -> str:
-    """Return how much weight *text* gives to itself."""
+    """Return the severity or priority that the words of *text* imply."""
     if _HIGH.search(text):
         return "high"
     return "low" if _LOW.search(text) else "medium"

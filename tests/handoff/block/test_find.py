@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from flowd.handoff.block.find import MAX_BODIES, blocks_in_markdown, may_hold_block
-from flowd.handoff.block.render import HEADING, block_yaml
+from flowd.handoff.block.from_notes.migrate import HEADING, block_yaml
 from flowd.model.block import FoundBlock, TaskRef
 from flowd.system.markdown import outline_of
 from tests.support.repository import DATA, SHARED, present

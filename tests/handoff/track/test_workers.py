@@ -63,7 +63,7 @@ def test_a_corrupt_state_is_a_warning(tmp_path: Path, text: str) -> None:
     """The handoff goes on."""
     workers = read(tmp_path, text)
     assert workers.running == ()
-    assert "parallel_state.json is passed over" in workers.warnings[0]
+    assert "parallel_state.json is ignored" in workers.warnings[0]
 
 
 def test_no_state_is_no_worker(tmp_path: Path) -> None:
