@@ -27,8 +27,10 @@ def spool(tmp_path: Path) -> Path:
 
 
 def spooled(spool: Path, **fields: str) -> Path:
+    transcript = spool.parent / "s.jsonl"
+    transcript.touch()  # a session without one is left to the daemon
     file = spool / "1-1.json"
-    file.write_text(json.dumps(fields))
+    file.write_text(json.dumps({"transcript_path": str(transcript), **fields}))
     return file
 
 

@@ -363,7 +363,7 @@ def test_without_a_word_about_it_the_event_is_taken_from_the_input(scene: Scene)
 
 
 @pytest.mark.parametrize(
-    ("entrypoint", "said", "delivered"),
+    ("entrypoint", "said", "told"),
     [
         ("sdk-cli", b'{"hook_event_name": "Stop"}', "sdk-cli"),
         ("sdk-cli", b' {\n "entrypoint": "cli"}', "cli"),
