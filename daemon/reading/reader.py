@@ -274,7 +274,7 @@ class Reader:
         if batch.stored:
             self._on_commit(batch.stored[-1].seq, batch.stored)
         for fact in batch.facts:
-            if isinstance(fact.body, StateChanged):
-                self._queue.put_backlog(self._watchers.follow(fact.body.state))
+            if isinstance(fact.body, StateChanged) and (paths := self._watchers.follow(fact.body.state)):
+                self._queue.put_backlog(paths)
         if any(isinstance(fact.body, HandoffIndexed) for fact in batch.facts):
             self.handoffs.refresh()
