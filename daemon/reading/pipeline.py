@@ -47,7 +47,8 @@ class Pipeline:
         if source.session_id:
             self._feed(source, decoded, batch)
         _count(decoded, chunk, batch)
-        self.unknown_types.count(decoded.unknown_types, batch)
+        if decoded.unknown_types:
+            self.unknown_types.count(decoded.unknown_types, batch)
         source.offset, source.tail = chunk.next_offset, chunk.tail
         source.lines += decoded.lines
         source.records += len(decoded.records)

@@ -266,15 +266,15 @@ class Reader:
         return more_left
 
     def _commit(self) -> None:
-        """Store the batch, publish it for status, announce its facts, and watch the projects it names."""
+        """Store the batch, watch the projects it names, publish it for status, and announce its facts."""
         batch = self._writer.commit()
         if batch is None:
             return
+        for fact in batch.facts:  # first of all: who sees a session in status may rely on its project's watch
+            if isinstance(fact.body, StateChanged) and (paths := self._watchers.follow(fact.body.state)):
+                self._queue.put_backlog(paths)
         self.status.note_commit(batch, self._follower.known)
         if batch.stored:
             self._on_commit(batch.stored[-1].seq, batch.stored)
-        for fact in batch.facts:
-            if isinstance(fact.body, StateChanged):
-                self._queue.put_backlog(self._watchers.follow(fact.body.state))
         if any(isinstance(fact.body, HandoffIndexed) for fact in batch.facts):
             self.handoffs.refresh()

@@ -6,7 +6,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pytest
+
+from flowd.daemon.reading.identity import KnownFiles
 from flowd.model.facts import Checkpointed
+from flowd.store.journal import Batch
 from tests.support.track_project import TrackProject
 from tests.support.transcript_lines import line
 
@@ -98,3 +102,20 @@ def test_a_real_daemon_hands_a_track_over_by_itself(daemon_home: "DaemonHome", p
     daemon_home.stop()
     assert len(shop.files) == 2
     assert json.loads((shop.folder / "metadata.json").read_text())["title"] == "JWT"
+
+
+def test_a_project_is_watched_before_status_shows_its_session(
+    following: "Following", project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who sees the session may make a track at once, which must be noticed as new."""
+    (project / "conductor" / "tracks").mkdir(parents=True)
+    reader, watched = following.reader, []
+    publish = reader.status.note_commit
+
+    def note_commit(batch: Batch, known: KnownFiles) -> None:
+        watched.append(reader._watchers.owns(str(project / "conductor" / "tracks" / "new")))
+        publish(batch, known)
+
+    monkeypatch.setattr(reader.status, "note_commit", note_commit)
+    following.append(line(1, cwd=str(project)))
+    assert watched == [True]
