@@ -15,7 +15,8 @@ from flowd.extractors.work.project_works import current_work
 from flowd.handoff.briefing import Level, render, with_more
 from flowd.handoff.errors import HandoffError
 from flowd.handoff.yaml.storage import read_stored
-from flowd.model.facts import Fact, HandoffIndexed, Injected
+from flowd.model.client import keeps_what_it_was_told
+from flowd.model.facts import Fact, HandoffIndexed, Injected, StateChanged
 from flowd.model.hook_input import HookInput
 from flowd.model.work import Work
 from flowd.redaction.data import Redact
@@ -213,7 +214,21 @@ def answer_session_start(context: Context, hook: HookInput) -> str:
     if hook.headless and not context.settings.inject.headless:
         return ""
     asked = request_from_hook(hook, context.settings)
-    injection = compose(context.database, asked, context.redact)
+    needed = asked._replace(source=_source(context.database, hook))
+    injection = compose(context.database, needed, context.redact)
     if injection.text and not record_injection(context.database, asked, injection):
         return ""
     return hook_output(injection)
+
+
+def _source(database: Database, hook: HookInput) -> str:
+    """Return why the session starts: a resumed client that forgot what it was told was just compacted."""
+    if hook.source == "resume":
+        for fact in Journal(database).facts_of_session(hook.session_id, "state"):
+            if isinstance(fact.body, StateChanged) and _has_forgotten(fact.body.state):
+                return "compact"
+    return hook.source
+
+
+def _has_forgotten(state: SessionState) -> bool:
+    return bool(state.compactions) and not keeps_what_it_was_told(state.client)

@@ -10,9 +10,8 @@ from typing import Any
 
 import flowd
 from flowd.config.paths import Paths, make_private_dir
+from flowd.model.client import Version
 from flowd.system.files import atomic_write
-
-Version = tuple[int, int, int]
 
 # In seconds. The hook has its own budget; these only matter on a machine in trouble.
 TIMEOUTS_S = {

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from flowd.model.entrypoints import is_headless
+from flowd.model.client import is_headless
 
 
 class HookInput(msgspec.Struct, frozen=True):

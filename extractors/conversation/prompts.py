@@ -15,6 +15,8 @@ PSEUDO_PROMPTS = (
     "<ci-monitor-event>",
     "<cross-session-message",
     "<user-prompt-submit-hook>",
+    "<session-start-hook>",
+    "<flow-guardian-context>",
     "Caveat: The messages below",
     "[Request interrupted by user",
     "Base directory for this skill:",

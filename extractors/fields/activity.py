@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 
 from flowd.extractors.transcript.protocol import Noted, ProjectPlace, Records
-from flowd.model.entrypoints import is_headless
+from flowd.model.client import is_headless
 from flowd.system.times import seconds
 
 NAME = "activity"

@@ -64,6 +64,16 @@ def test_a_resumed_session_that_missed_nothing_is_told_nothing(database: Databas
     assert told(database, project, session_id="mine", source="resume") == ""
 
 
+@pytest.mark.parametrize(("client", "is_told"), [("2.0.77", True), ("2.1.119", True), ("2.1.121", False)])
+def test_a_resumed_client_that_forgot_what_a_compaction_told_it_is_told_again(
+    project: Path, client: str, is_told: bool
+) -> None:
+    hook = HookInput("SessionStart", session_id="mine", cwd=str(project), source="resume")
+    with Context() as context:
+        remember(context.database, project, "mine", goal="My work", client=client, compactions=1)
+        assert ("**Goal:** My work" in answer_session_start(context, hook)) is is_told
+
+
 def test_a_resumed_session_is_told_what_others_did_since(database: Database, project: Path) -> None:
     remember(database, project, "mine", age_s=600, goal="My work")
     remember(database, project, "other", age_s=60, goal="Other work")

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from flowd.cli.flowd.install.client import parse_version
+from flowd.model.client import parse_version
 from tests.e2e.client import has_npm, install_claude, newest_version
 from tests.e2e.fake_api import FakeApi
 from tests.e2e.fake_message import Say, Use
@@ -122,6 +122,22 @@ def test_a_compaction_by_command_is_one_checkpoint_and_the_state_is_told_again(
     if version >= KEEPS_CONTEXT_AFTER_COMMAND:
         (turn,) = fake_api.turns_after_compaction()
         assert turn.count(OPENING) == 1
+
+
+def test_a_session_resumed_after_a_compaction_has_its_state_once(
+    run_claude: RunClaude, fake_api: FakeApi, flowd: RunningFlowd, place: Place
+) -> None:
+    """Clients before 2.1.121 forget what the compaction told them, those before 2.0.77 even their id."""
+    fake_api.script(write_a_file(place, "parser.py"), Say("The parser is written."))
+    run_claude("-p", "--allowedTools", "Write", "--", TASK)
+    session = session_of(flowd)
+    wait_until(lambda: flowd.checkpoints("session-end", session), "the session's end is kept")
+    for prompt in ("/compact", "Go on with the tests."):
+        ran = run_claude("-p", "--resume", session, prompt)
+        assert ran.returncode == 0, ran.stderr
+    (turn,) = fake_api.turns_after_compaction()
+    assert turn.count(OPENING) == 1
+    assert turn.count("parser for the configuration format") >= 1
 
 
 def version_of(claude: Path) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from flowd.cli.flowd.install.client import client_name, client_version, find_client, sealed_environment
-from flowd.hooks.command import Version
+from flowd.model.client import Version
 from flowd.system.errors import FlowdError
 from flowd.system.processes import run_program
 

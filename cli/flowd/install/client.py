@@ -1,12 +1,11 @@
 """The Claude Code client of this machine: where it is, and of which version."""
 
 import os
-import re
 import shutil
 import tempfile
 from pathlib import Path
 
-from flowd.hooks.command import Version
+from flowd.model.client import Version, parse_version
 from flowd.system.errors import FlowdError
 from flowd.system.processes import run_program, safe_search_path, scrubbed_environment
 
@@ -15,8 +14,6 @@ USUAL_PLACES = (".local/bin/claude", ".claude/local/claude")
 DEADLINE_S = 20.0
 # Nobody listens there: nothing may leave this machine because flowd asks the client about itself.
 NO_API = "http://127.0.0.1:9"
-# "2.1.327 (Claude Code)"
-_VERSION = re.compile(r"^\s*(\d{1,6})\.(\d{1,6})\.(\d{1,6})\b")
 
 
 def find_client() -> str | None:
@@ -54,12 +51,6 @@ def sealed_environment(folder: str) -> dict[str, str]:
         "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
         "DISABLE_AUTOUPDATER": "1",
     }
-
-
-def parse_version(text: str) -> Version | None:
-    """Return the version that *text* begins with."""
-    found = _VERSION.match(text)
-    return (int(found[1]), int(found[2]), int(found[3])) if found else None
 
 
 def client_name(version: Version | None) -> str:

@@ -21,11 +21,11 @@ from flowd.hooks.command import (
     LAUNCHER,
     OLDEST_VERSION,
     TIMEOUTS_S,
-    Version,
     hook_entries,
     known_events,
     write_launcher,
 )
+from flowd.model.client import Version
 
 EMPTY = "{}\n"
 

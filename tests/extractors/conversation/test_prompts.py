@@ -20,6 +20,8 @@ from tests.support.transcript import Transcript
         "This session is being continued from a previous conversation that ran out",
         "<command-name>/clear</command-name><command-args></command-args>",
         "Warmup",
+        "<session-start-hook><flow-guardian-context>\nNotes flowd kept of earlier work",
+        "<flow-guardian-context>\nNotes flowd kept of earlier work",
         '{"task_id":"b2c5c70","tool_use_id":"toolu_1","description":"git add","task_type":"local_bash"}',
         "   ",
     ],
