@@ -40,7 +40,7 @@ _OPENERS = r"[*_]{0,2}+[ \t]{0,8}+(?:" + _SCHEMES + r"[ \t]{1,4}(?=\S))?(?:@(?=[
 _QUOTE = re.compile(_QUOTES)
 _MAX_VALUE = 4096
 # What is longer than this is judged by its start.
-_MAX_JUDGED = 200
+_MAX_JUDGED = 120
 # A comma, a semicolon or an ampersand belongs to the value unless it clearly ends it.
 _BARE = re.compile(
     r"(?:[^\s\"'`,;<>&|\\)\]}]|[,;&](?![\s,;&\"'`<>\\)\]}|]|\Z|[A-Za-z_][\w.%-]{0,40}[=:])){1,4096}+"
@@ -185,7 +185,7 @@ def _end_of_quotation(text: str, quote: re.Match[str]) -> int:
 
 def _may_follow_a_blank(value: str, candidate: _Candidate, *, quoted: bool) -> bool:
     """Return True if *value* can be told from the next word of a sentence."""
-    return any(map(str.isdigit, value)) or (quoted and candidate.meaning.is_password)
+    return values.has_digit(value) or (quoted and candidate.meaning.is_password)
 
 
 def _is_secret(value: str, candidate: _Candidate, *, quoted: bool) -> bool:
@@ -205,7 +205,7 @@ def _is_secret(value: str, candidate: _Candidate, *, quoted: bool) -> bool:
 def _is_fit(value: str, candidate: _Candidate) -> bool:
     """Return True if a random *value* is random enough for its name and joint."""
     if candidate.joint == "argument":
-        return any(map(str.isdigit, value)) and not values.names_a_secret(value)
+        return values.has_digit(value) and not values.names_a_secret(value)
     if not candidate.meaning.is_weak:
         return True
     is_name = candidate.joint == "spoken" and value.isalnum() and values.names_a_secret(value)
@@ -214,9 +214,9 @@ def _is_fit(value: str, candidate: _Candidate) -> bool:
 
 def _is_password(value: str, candidate: _Candidate, *, quoted: bool) -> bool:
     if candidate.joint in ("blank", "cell", "argument") and not quoted:
-        return values.is_spoken_password(value) and any(map(str.isdigit, value))
+        return values.is_spoken_password(value) and values.has_digit(value)
     if candidate.joint == "argument":
-        return any(map(str.isdigit, value)) and not values.names_a_secret(value)
+        return values.has_digit(value) and not values.names_a_secret(value)
     if candidate.joint == "spoken" and not quoted:
         return values.is_spoken_password(value)
     return values.is_password(value, quoted=quoted or candidate.in_capitals)
@@ -224,7 +224,7 @@ def _is_password(value: str, candidate: _Candidate, *, quoted: bool) -> bool:
 
 def _is_wordy_secret(value: str, candidate: _Candidate, *, quoted: bool) -> bool:
     """Return True if words or digits are a secret: assigned and long, or a phrase of three and more."""
-    if len(value) < values.MIN_SECRET or values.names_a_secret(value) or any(map(str.isspace, value)):
+    if len(value) < values.MIN_SECRET or values.names_a_secret(value) or " " in value:
         return False
     is_assigned = candidate.is_assigned and (quoted or candidate.in_capitals or candidate.joint == "flag")
     return is_assigned or values.is_phrase(value)

@@ -47,11 +47,19 @@ _CAMEL = re.compile(r"[A-Z][A-Za-z0-9]*[a-z][A-Za-z0-9]*")
 _SNAKE = re.compile(r"[a-z]+(?:_[a-z]+)+")
 _CONSTANT = re.compile(r"[A-Z][A-Z_]+")
 _WORDS = re.compile(r"[A-Za-z]{2,}(?:[-_.:/ ](?:[A-Za-z]{2,}|[vV]?\d{1,4}))*")
+_SPACE = re.compile(r"\s")
+_DIGIT = re.compile(r"\d")
+_LETTER = re.compile(r"[^\W\d_]")
 _SYMBOLS = frozenset("!@#$%^*+=?~|&")
 _INNER_CAPITAL = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]")
 _HYPHENATED = re.compile(r"[A-Za-z]{3,12}(?:[-_.](?:[A-Za-z]{3,12}|\d{1,4})){2,7}")
 _APP_PASSWORD = re.compile(r"[a-z]{4}(?: [a-z]{4}){3}")
 _VERSION = re.compile(r"v?\d+(?:\.\d+)+\S{0,12}|sha\d+|md\d|argon2\w*|oauth2?\w*|base\d+|utf-?\d+|x509")
+
+
+def has_digit(value: str) -> bool:
+    """Return True if there is a digit in *value*."""
+    return bool(_DIGIT.search(value))
 
 
 def is_stand_in_token(value: str) -> bool:
@@ -93,10 +101,9 @@ def is_type(value: str) -> bool:
 
 def is_random(value: str) -> bool:
     """Return True if *value* is no word and no name: letters with digits or symbols, eight at least."""
-    if len(value) < MIN_SECRET or any(map(str.isspace, value)) or _WORDS.fullmatch(value):
+    if len(value) < MIN_SECRET or _SPACE.search(value) or _WORDS.fullmatch(value):
         return False
-    letters = any(map(str.isalpha, value))
-    return letters and (any(map(str.isdigit, value)) or not _SYMBOLS.isdisjoint(value))
+    return bool(_LETTER.search(value)) and (has_digit(value) or not _SYMBOLS.isdisjoint(value))
 
 
 def is_strongly_random(value: str) -> bool:
@@ -104,7 +111,7 @@ def is_strongly_random(value: str) -> bool:
     if not is_random(value):
         return False
     has_both_cases = value not in (value.lower(), value.upper())
-    return any(map(str.isdigit, value)) or (len(value) >= 20 and has_both_cases)
+    return has_digit(value) or (len(value) >= 20 and has_both_cases)
 
 
 def names_a_secret(value: str) -> bool:
@@ -116,7 +123,7 @@ def is_password(value: str, *, quoted: bool) -> bool:
     """Return True if *value*, assigned to something called a password, is one."""
     if len(value) < MIN_PASSWORD:
         return False
-    if any(map(str.isspace, value)):
+    if _SPACE.search(value):
         return is_passphrase(value)
     return quoted or not _IDENTIFIER.fullmatch(value) or not names_a_secret(value)
 
@@ -138,7 +145,7 @@ def is_spoken_password(value: str) -> bool:
     has_inner_capital = bool(_INNER_CAPITAL.search(word))
     if word.isalpha():
         return has_inner_capital and not is_type(word)
-    return has_inner_capital or any(map(str.isdigit, word)) or not _WORDS.fullmatch(word)
+    return has_inner_capital or has_digit(word) or not _WORDS.fullmatch(word)
 
 
 def is_passphrase(value: str) -> bool:
