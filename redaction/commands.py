@@ -1,5 +1,6 @@
 """Secrets on command lines, in statements and in pairs of a user and a password."""
 
+import bisect
 import re
 from collections.abc import Iterator
 from functools import lru_cache
@@ -8,11 +9,13 @@ from flowd.redaction import values
 from flowd.redaction.headers import find_cookies
 from flowd.redaction.secret import Secret
 
-_VALUE = r"(?:\\{0,7}\"(?P<double>[^\"\\\n]{1,256})|\\{0,7}'(?P<single>[^'\n]{1,256})|(?P<bare>[^\s\"'`|;<>\\]{1,256}))"
+_VALUE = r"(?:\\{0,7}\"(?P<double>[^\"\\\n]{1,256})|\\{0,7}'(?P<single>[^'\n]{1,256})|(?P<bare>(?!-)[^\s\"'`|;<>\\]{1,256}))"
 _MAX_COMMAND = 300
+_MAX_PROGRAMS = 8
 _MIN_SECRET = 4
 
 
+_COOKIES = re.compile(r"-b[ \t]{1,4}[\"']?(?=[\w.-]{1,80}=)")
 # How an option starts, the programs that take a secret by it, and the option. The first that fits decides.
 _OPTIONS = (
     ("-p", r"mysql\w*|mariadb[\w-]*", r"-p"),
@@ -28,12 +31,11 @@ _OPTIONS = (
     ("-U", r"smb\w+|rpcclient|net|mount\.cifs|wmic|winexe", r"-U[ \t]*[\w.\\-]{1,64}%"),
     ("-u -a", r"curl|xh|https?|wget", r"-[ua][ \t]*[\"']?[^\s:\"'$]{0,64}:"),
     ("-u", r"lftp|ncftp\w*", r"-u[ \t]+[\w.@-]{1,64},"),
+    ("--", r"curl|wget|xh|https?|git", r"--(?:proxy-)?user[ \t=]{1,3}[\"']?[^\s:\"'$]{0,64}:"),
+    ("-b", r"curl|wget|xh|https?", _COOKIES),
     ("-b", r"htpasswd", r"-\w{0,4}b\w{0,4}[ \t]+\S{1,128}[ \t]+[\w.@-]{1,64}[ \t]+"),
 )
 _OPTION_START = re.compile(r" -(?=[pPawNkKUub]|-(?:proxy-)?user[ =])")
-_CURL = re.compile(r"(?:^|[\s/\"'`$(;|&>→+-])(?:curl|wget|xh|https?)[ \t]")
-_LONG_LOGIN = re.compile(r"--(?:proxy-)?user[ \t=]{1,3}[\"']?[^\s:\"'$]{0,64}:" + _VALUE)
-_COOKIE_OPTION = re.compile(r"-b[ \t]{1,4}[\"']?(?=[\w.-]{1,80}=)")
 _PIPED = re.compile(
     r"(?:echo|printf)[ \t]+(?:-\w[ \t]+)?(?:(?=[\"']?[\w.-]{1,64}:[^\n|]{4,128}\|[^\n]{0,20}chpasswd)[\"']?[\w.-]{1,64}:"
     r"|(?=[^\n|]{1,260}\|[ \t]*(?:sudo[ \t]+-\w{0,3}S|[^\n|]{0,120}--(?:(?:password|token|key)-stdin|with-token)\b)))"
@@ -79,7 +81,9 @@ def find_in_commands(text: str, lowered: str) -> Iterator[Secret]:
 def find_pair(text: str, at: int) -> Iterator[Secret]:
     """Yield the password of a pair that follows the name that ends at *at*: ``bob / …``, ``bob:…``, ``("bob", "…")``."""
     match = _PAIR.match(text, at)
-    if (match and any(map(str.isdigit, match["bare"]))) or (match := _AUTH_PAIR.match(text, at)):
+    if match and values.has_digit(match["bare"]):
+        yield from _secret(match)
+    elif match := _AUTH_PAIR.match(text, at):
         yield from _secret(match)
 
 
@@ -100,42 +104,43 @@ def _statements_in(text: str, lowered: str) -> Iterator[re.Pattern[str]]:
 
 
 def _find_options(text: str) -> Iterator[Secret]:
+    programs: list[re.Match[str]] | None = None
     for start in _OPTION_START.finditer(text):
         at = start.end() - 1
-        if text.startswith("--", at):
-            yield from (_secret(match) if (match := _LONG_LOGIN.match(text, at)) else ())
-        elif text.startswith("-b", at):
-            cookies = _COOKIE_OPTION.match(text, at)
-            yield from (
-                find_cookies(text, cookies.end()) if cookies and _CURL.search(_command(text, at)) else ()
-            )
-        yield from _option_value(text, at, _command(text, at))
+        for names, option in _options()[text[at : at + 2]]:
+            if not (match := option.match(text, at)):
+                continue
+            # Programs are looked for once, and only in a text that has such an option.
+            programs = [*_program().finditer(text)] if programs is None else programs
+            if any(names.fullmatch(name) for name in _programs_before(text, at, programs)):
+                yield from find_cookies(text, match.end()) if option is _COOKIES else _secret(match)
+                break
 
 
-def _command(text: str, at: int) -> str:
-    """Return what leads to the option at *at* on its line."""
-    start = max(0, at - _MAX_COMMAND)
-    return text[max(start, text.rfind("\n", start, at) + 1) : at]
-
-
-def _option_value(text: str, at: int, before: str) -> Iterator[Secret]:
-    for program, option in _options().get(text[at : at + 2], ()):
-        # The option is looked at first: that is one place, the program may be anywhere before it.
-        if (match := option.match(text, at)) and program.search(before):
-            yield from _secret(match)
+def _programs_before(text: str, at: int, programs: list[re.Match[str]]) -> Iterator[str]:
+    """Yield the names of the *programs* that lead to the option at *at* on its line, the nearest first."""
+    index = bisect.bisect(programs, at, key=re.Match.start)
+    for program in reversed(programs[max(0, index - _MAX_PROGRAMS) : index]):
+        if at - program.start() > _MAX_COMMAND or "\n" in text[program.end() : at]:
             return
+        yield program[1]
+
+
+@lru_cache(maxsize=1)
+def _program() -> re.Pattern[str]:
+    names = "|".join(names for _, names, _ in _OPTIONS)
+    return re.compile(rf"(?:^|[\s/\"'`$(;|&>→+-])({names})(?=[ \t\"'])", re.MULTILINE)
 
 
 @lru_cache(maxsize=1)
 def _options() -> dict[str, list[tuple[re.Pattern[str], re.Pattern[str]]]]:
-    """Return the options by their first two characters."""
+    """Return programs and option by the first two characters of the option."""
     # Compiled at the first use: all of them at once would be felt when a hook starts.
-    before = r"(?:^|[\s/\"'`$(;|&>→+-])"
     found: dict[str, list[tuple[re.Pattern[str], re.Pattern[str]]]] = {}
-    for starts, programs, option in _OPTIONS:
-        program = re.compile(f"{before}(?:{programs})(?=[ \t\"'])")
+    for starts, names, option in _OPTIONS:
+        pattern = option if isinstance(option, re.Pattern) else re.compile(option + _VALUE)
         for start in starts.split():
-            found.setdefault(start, []).append((program, re.compile(option + _VALUE)))
+            found.setdefault(start, []).append((re.compile(names), pattern))
     return found
 
 

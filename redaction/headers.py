@@ -40,8 +40,11 @@ def _find(text: str, *, has_bearer: bool, has_cookie: bool) -> Iterator[Secret]:
     if "SESSI" in text:
         yield from _random_matches(_BARE_SESSION, "cookie", text)
     if has_cookie:
+        done = 0
         for header in _COOKIES.finditer(text):
-            yield from find_cookies(text, header.end())
+            for cookie in find_cookies(text, max(done, header.end())):
+                done = cookie.end
+                yield cookie
 
 
 def find_digest(text: str, at: int) -> Iterator[Secret]:

@@ -39,6 +39,8 @@ _OPENERS = r"[*_]{0,2}+[ \t]{0,8}+(?:" + _SCHEMES + r"[ \t]{1,4}(?=\S))?(?:@(?=[
 
 _QUOTE = re.compile(_QUOTES)
 _MAX_VALUE = 4096
+# What is longer than this is judged by its start.
+_MAX_JUDGED = 120
 # A comma, a semicolon or an ampersand belongs to the value unless it clearly ends it.
 _BARE = re.compile(
     r"(?:[^\s\"'`,;<>&|\\)\]}]|[,;&](?![\s,;&\"'`<>\\)\]}|]|\Z|[A-Za-z_][\w.%-]{0,40}[=:])){1,4096}+"
@@ -71,6 +73,7 @@ class _Candidate(NamedTuple):
 def find_named(text: str, lowered: str, places: list[NamePlace]) -> Iterator[Secret]:
     """Yield every secret in *text* that one of the names at *places* tells; *lowered*: the text in lower case."""
     after = _after_the_word()
+    bare_values = _BareValues(text)
     done = passed = 0
     for place in places:
         if place.start < passed:  # within the word before
@@ -80,24 +83,39 @@ def find_named(text: str, lowered: str, places: list[NamePlace]) -> Iterator[Sec
             yield from find_pair(text, place.end)
             yield from find_digest(text, place.end) if place.word == "authorization" else ()
         joined = after.match(lowered, passed) if place.start >= done else None
-        if not joined:
-            continue
-        owner = lowered[max(0, place.start - OWNER_LENGTH) : place.start]
-        in_capitals = text[place.start : place.end].isupper()
-        meaning = meaning_of(place, joined["rest"], owner, in_capitals=in_capitals)
-        candidate = _candidate(meaning, joined, owner, in_capitals=in_capitals) if meaning else None
+        candidate = _candidate(text, lowered, place, joined) if joined else None
         if not candidate:
             continue
-        start, end = _value_span(text, candidate)
+        start, end = _value_span(text, candidate, bare_values)
         if is_secret := _is_secret_at(text, start, end, candidate):
             yield Secret(candidate.meaning.kind, start, end)
-        if is_secret or (candidate.is_assigned and values.is_stand_in(text[start:end])):
+        if is_secret or (candidate.is_assigned and values.is_stand_in(text[start:end][:_MAX_JUDGED])):
             done = end
 
 
-def _candidate(
-    meaning: Meaning, joined: re.Match[str], owner: str, *, in_capitals: bool
-) -> _Candidate | None:
+class _BareValues:
+    """Finds where unquoted values end. Names in one long run share its end: each run is read once."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._ends = {_BARE: (0, 0), _QUERY_VALUE: (0, 0)}
+
+    def end(self, pattern: re.Pattern[str], start: int) -> int:
+        """Return where the value at *start* ends; *start* itself if there is none."""
+        first, last = self._ends[pattern]
+        if not first <= start < last:
+            match = pattern.match(self._text, start)
+            first, last = self._ends[pattern] = match.span() if match else (start, start)
+        return last
+
+
+def _candidate(text: str, lowered: str, place: NamePlace, joined: re.Match[str]) -> _Candidate | None:
+    """Return what the name at *place* is joined to, or None if it means no secret there."""
+    owner = lowered[max(0, place.start - OWNER_LENGTH) : place.start]
+    in_capitals = text[place.start : place.end].isupper()
+    meaning = meaning_of(place, joined["rest"], owner, in_capitals=in_capitals)
+    if not meaning:
+        return None
     joint = joined.lastgroup or ""
     if joint == "tag" and "<" not in owner:
         return None
@@ -113,7 +131,7 @@ def _candidate(
     return _Candidate(meaning, joint, joined.end(), in_capitals and is_tight, in_query)
 
 
-def _value_span(text: str, candidate: _Candidate) -> tuple[int, int]:
+def _value_span(text: str, candidate: _Candidate, bare_values: _BareValues) -> tuple[int, int]:
     """Return where the value stands; it is empty where there is none."""
     start = candidate.value_at
     if candidate.joint == "tag":
@@ -123,15 +141,16 @@ def _value_span(text: str, candidate: _Candidate) -> tuple[int, int]:
         return quote.end(), _end_of_quotation(text, quote)
     if phrase := _phrase(text, candidate):
         return phrase.span()
-    bare = (_QUERY_VALUE if candidate.in_query else _BARE).match(text, start)
-    if not bare:
-        return start, start
-    is_in_sentence = candidate.joint in ("spoken", "blank")
-    return start, start + len(bare[0].rstrip(".,;:)") if is_in_sentence else bare[0])
+    end = bare_values.end(_QUERY_VALUE if candidate.in_query else _BARE, start)
+    if candidate.joint in ("spoken", "blank"):
+        # The end of a sentence is no part of what it tells.
+        while end > start and text[end - 1] in ".,;:)":
+            end -= 1
+    return start, end
 
 
 def _is_secret_at(text: str, start: int, end: int, candidate: _Candidate) -> bool:
-    value = text[start:end]
+    value = text[start : min(end, start + _MAX_JUDGED)]
     if candidate.joint == "blank" and not _may_follow_a_blank(
         value, candidate, quoted=start > candidate.value_at
     ):
@@ -166,7 +185,7 @@ def _end_of_quotation(text: str, quote: re.Match[str]) -> int:
 
 def _may_follow_a_blank(value: str, candidate: _Candidate, *, quoted: bool) -> bool:
     """Return True if *value* can be told from the next word of a sentence."""
-    return any(map(str.isdigit, value)) or (quoted and candidate.meaning.is_password)
+    return values.has_digit(value) or (quoted and candidate.meaning.is_password)
 
 
 def _is_secret(value: str, candidate: _Candidate, *, quoted: bool) -> bool:
@@ -186,7 +205,7 @@ def _is_secret(value: str, candidate: _Candidate, *, quoted: bool) -> bool:
 def _is_fit(value: str, candidate: _Candidate) -> bool:
     """Return True if a random *value* is random enough for its name and joint."""
     if candidate.joint == "argument":
-        return any(map(str.isdigit, value)) and not values.names_a_secret(value)
+        return values.has_digit(value) and not values.names_a_secret(value)
     if not candidate.meaning.is_weak:
         return True
     is_name = candidate.joint == "spoken" and value.isalnum() and values.names_a_secret(value)
@@ -195,9 +214,9 @@ def _is_fit(value: str, candidate: _Candidate) -> bool:
 
 def _is_password(value: str, candidate: _Candidate, *, quoted: bool) -> bool:
     if candidate.joint in ("blank", "cell", "argument") and not quoted:
-        return values.is_spoken_password(value) and any(map(str.isdigit, value))
+        return values.is_spoken_password(value) and values.has_digit(value)
     if candidate.joint == "argument":
-        return any(map(str.isdigit, value)) and not values.names_a_secret(value)
+        return values.has_digit(value) and not values.names_a_secret(value)
     if candidate.joint == "spoken" and not quoted:
         return values.is_spoken_password(value)
     return values.is_password(value, quoted=quoted or candidate.in_capitals)
@@ -205,7 +224,7 @@ def _is_password(value: str, candidate: _Candidate, *, quoted: bool) -> bool:
 
 def _is_wordy_secret(value: str, candidate: _Candidate, *, quoted: bool) -> bool:
     """Return True if words or digits are a secret: assigned and long, or a phrase of three and more."""
-    if len(value) < values.MIN_SECRET or values.names_a_secret(value) or any(map(str.isspace, value)):
+    if len(value) < values.MIN_SECRET or values.names_a_secret(value) or " " in value:
         return False
     is_assigned = candidate.is_assigned and (quoted or candidate.in_capitals or candidate.joint == "flag")
     return is_assigned or values.is_phrase(value)

@@ -196,7 +196,7 @@ SHAPES = (
     # DER of a key starts with these bytes, whatever the key: version 0 or 1 inside a sequence.
     Shape("private-key", "MII", r"[A-Za-z0-9+/]{2,3}[QgAw]IB(?:AAKC|ADAN|AASC)[A-Za-z0-9+/]{30,}+" + BODY),
     Shape("private-key", "MC4CAQAwBQYDK2V MHcCAQEEI MIGHAgEAMBMG b3BlbnNzaC1rZXktdjE", r"[A-Za-z0-9+/]{20,}+" + BODY),
-    Shape("jwt", "eyJ", r"[\w-]{8,}+(?:\.eyJ[\w-]{8,}+\.[\w-]{0,}+|\.[\w-]{0,}+\.[\w-]{8,}+\.[\w-]{8,}+\.[\w-]{8,}+)"),
+    Shape("jwt", "eyJ", r"[\w-]{8,1024}+(?:\.eyJ[\w-]{8,}+\.[\w-]{0,}+|\.[\w-]{0,1024}+\.[\w-]{8,1024}+\.[\w-]{8,}+\.[\w-]{8,}+)"),
     Shape("jwt", "ZXlKaGJHY2lPaU ZXlKMGVYQWlPaUp ZXlKcmFXUWlP", rf"{_BASE64}{{40,}}{_PAD}"),
 )  # fmt: skip
 
@@ -258,7 +258,7 @@ RUNS = (
     Anchor("mailgun-key", "-", r"[0-9a-f]{32}-[0-9a-f]{8}-[0-9a-f]{8}"),
     Anchor("azure-key", "AZDO", r"[A-Za-z0-9]{76}AZDO[A-Za-z0-9]{4}"),
     Anchor("azure-key", "ACDb", rf"[A-Za-z0-9+/]{{76}}ACDb[A-Za-z0-9+/]{{4}}{_PAD}"),
-    Anchor("line-token", "/w1cDnyilFU", r"[A-Za-z0-9+/]{100,}?/w1cDnyilFU="),
+    Anchor("line-token", "/w1cDnyilFU", r"[A-Za-z0-9+/]{120,180}/w1cDnyilFU="),
     Anchor("azure-key", "AzFu", rf"[\w-]{{44}}AzFu[\w-]{{4}}{_PAD}"),
     Anchor("maxmind-key", "_mmk", r"[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk"),
 )

@@ -17,7 +17,7 @@ _TO_A_LONG_RUN = re.compile(_TO_A_RUN.format("A-Za-z0-9_+~/%.-"))
 # Prose has not even sixteen letters of any kind between two blanks, which is seen twice as fast.
 _TO_A_LONG_WORD = re.compile("(?:[^ ]{0,15}+ )*+[^ ]{16}")
 _TO_NEXT_RUN = re.compile("(?:[{0}]{{0,15}}+[^{0}])*+([{0}]{{16,}}+)".format("A-Za-z0-9_+/-"))
-_SPECIAL = frozenset(".~|:!$\\%")
+_SPECIAL = frozenset(".~|:!$")
 # An escape of JSON or of a URL: its last letters are no part of the token that follows.
 _ESCAPE = re.compile(r"(?:[nrt]|u00[0-9a-f]{2})(?=[A-Za-z0-9])|[0-9A-Fa-f]{2}")
 _HASH_START = re.compile(r"\$(?:2[abxy]|[156y]|apr1|argon2\w{1,2}|\d{3,9})\$")
@@ -25,6 +25,7 @@ _KEY = 3
 _ALONE = r"(?<![\w-])(?:{})(?![\w-])"
 _MAX_DOTTED_PREFIX = 12
 _MAX_HEAD = 40
+_MAX_MIXED = 64
 
 
 def find_tokens(text: str) -> Iterable[Secret]:
@@ -37,13 +38,19 @@ def find_tokens(text: str) -> Iterable[Secret]:
 def _find_runs(text: str) -> Iterator[Secret]:
     by_start, inner = _prefixed(), _inner_starts()
     run = _TO_NEXT_RUN.match(text)
+    done = 0
     while run:
         start, end = run.span(1)
-        if (key := text[start : start + _KEY]) in by_start:
-            yield from _match_at(text, start, by_start[key])
-        for match in inner.finditer(text, start, end):
-            at = match.start() + 1
-            yield from _match_at(text, at, by_start[text[at : at + _KEY]])
+        starts = [start] if text[start : start + _KEY] in by_start else []
+        starts += [match.start() + 1 for match in inner.finditer(text, start, end)]
+        if text[start - 1 : start] in "\\%" and (escape := _ESCAPE.match(text, start)):
+            starts.append(escape.end())
+        for at in starts:
+            # What a token has consumed, or something that only looks like one, is not looked at again.
+            if at >= done and (token := _token_at(text, at)):
+                done = token.end
+                if not is_stand_in_token(text[at:done]):
+                    yield token
         if text[start - 1 : start] in _SPECIAL:
             yield from _after_special(text, start)
         if end - start >= shapes.MIN_RUN_TOKEN or text[end : end + 1] == ".":
@@ -64,13 +71,8 @@ def _find_anchored(text: str) -> Iterator[Secret]:
 
 
 def _after_special(text: str, start: int) -> Iterator[Secret]:
-    """Yield the token of the run at *start*, when the character before it belongs to it or to an escape."""
+    """Yield the token of the run at *start*, when the character before it belongs to the token."""
     before = text[start - 1]
-    if before in "\\%":
-        if escape := _ESCAPE.match(text, start):
-            at = escape.end()
-            yield from _match_at(text, at, _prefixed().get(text[at : at + _KEY], []))
-        return
     if before in ".~" and text.endswith(_dotted_heads(), max(0, start - _MAX_DOTTED_PREFIX), start):
         yield from _before(text, start)
     for shape in shapes.PRECEDED:
@@ -82,15 +84,15 @@ def _after_special(text: str, start: int) -> Iterator[Secret]:
             yield Secret(shape.kind, head.start(), tail.end())
 
 
-def _match_at(text: str, at: int, candidates: list[tuple[str, Shape]]) -> Iterator[Secret]:
+def _token_at(text: str, at: int) -> Secret | None:
     is_inside_a_name = at > 0 and text[at - 1] in "_-"
-    for prefix, shape in candidates:
+    for prefix, shape in _prefixed().get(text[at : at + _KEY], ()):
         if not text.startswith(prefix, at) or (shape.is_weak and is_inside_a_name):
             continue
         match = compiled(shape.tail).match(text, at + len(prefix))
-        if match and not is_stand_in_token(match[0]) and (not shape.is_weak or _is_mixed(match[0])):
-            yield Secret(shape.kind, at, match.end())
-            return
+        if match and (not shape.is_weak or _is_mixed(match[0])):
+            return Secret(shape.kind, at, match.end())
+    return None
 
 
 def _before(text: str, start: int) -> Iterator[Secret]:
@@ -132,8 +134,8 @@ def _anchored(text: str, anchor: Anchor) -> Iterator[Secret]:
 
 def _is_mixed(tail: str) -> bool:
     """Return True if *tail* has digits among its letters, as no name has them."""
-    digits = sum(map(str.isdigit, tail))
-    return digits >= 2 and digits < len(tail)
+    digits = sum(map(str.isdigit, tail[:_MAX_MIXED]))
+    return 2 <= digits < len(tail)
 
 
 @lru_cache(maxsize=1)

@@ -3,55 +3,63 @@
 import re
 
 from flowd.redaction.secret import MARK
-from flowd.redaction.words import NOT_SECRETS, SENTENCE_WORDS, TYPE_ENDINGS
+from flowd.redaction.words import FILE_ENDINGS, NOT_SECRETS, SENTENCE_WORDS, TYPE_ENDINGS
 
 MIN_PASSWORD = 4
 MIN_SECRET = 8
+# All but _BRACES are used with match or fullmatch: a search would try them at every letter.
 _TEMPLATE = re.compile(
-    r"\$\{|\$\(|\{\{|%\(|#\{|\{%|^\$\$?(?:[A-Z_][A-Z0-9_]*|[a-z_]+|env:\w+)$|^%[A-Za-z_]\w*%?$|^<[^>]*>?$"
-    r"|\{[^{}\s]{0,80}\}|^[*&@:][A-Za-z_]+$|^!(?:[A-Z][A-Za-z]+|vault|env|secret|reference)\b|^@@|^\?$|^`"
-    r"|^\.[*+]|^\[\^|^\\[sSwWd]|^\[[^\]]{0,40}\]$|^:[a-z]+:"
-    r"|^(?:[^%\w]{0,4}%[-0-9.]{0,6}[sdrfxi][^%\w]{0,4}){1,8}$"
+    r"\$\$?(?:[A-Z_][A-Z0-9_]*|[a-z_]+|env:\w+)\Z|%[A-Za-z_]\w*%?\Z|<[^>]*>?\Z|[*&@:][A-Za-z_]+\Z|\?\Z|`|@@"
+    r"|!(?:[A-Z][A-Za-z]+|vault|env|secret|reference)\b|\.[*+]|\[\^|\\[sSwWd]|\[[^\]]{0,40}\]\Z|:[a-z]+:"
+    r"|(?:[^%\w]{0,4}%[-0-9.]{0,6}[sdrfxi][^%\w]{0,4}){1,8}\Z"
 )
+_BRACES = re.compile(r"\{[^{}\s]{0,80}\}")
 _PLACEHOLDER = re.compile(
-    r"x{4}|\*{3}|\.{3}|…|EXAMPLE"
-    r"|^(?:your|example|sample|dummy|fake|placeholder|insert|replace|change[-_]?me|todo|enter|redacted|mask)(?![a-z0-9])"
-    r"|^(?:your|my|some|the|a)[-_ ]?(?:api|access|secret|auth|token|key|password|pass|client)[a-z_ -]{0,40}$"
-    r"|(?:[-_ ]|^)(?:here|placeholder|goes)$",
-    re.IGNORECASE,
+    r"(?:your|example|sample|dummy|fake|placeholder|insert|replace|change[-_]?me|todo|enter|redacted|mask)(?![a-z0-9])"
+    r"|(?:your|my|some|the|a)[-_ ]?(?:api|access|secret|auth|token|key|password|pass|client)[a-z_ -]{0,40}\Z"
+    r"|(?:.{0,80}[-_ ])?(?:here|placeholder|goes)\Z"
 )
+_MARKS_OF_STAND_INS = ("xxxx", "***", "...", "…", "example", "${", "$(", "{{", "%(", "#{", "{%")
 # Where a secret is kept, not the secret: a file, an address, an entry of a vault.
 _REFERENCE = re.compile(
-    r"^(?:\.{0,2}/(?![A-Za-z0-9+/]{39}$)|~/|[A-Za-z]:\\|\w+://|arn:|op:|ref\+|ssm:|env:|file:|vault:|keyring:|sops:"
-    r"|gcp:|aws:|azure:|id=|projects/|secret/|ENC\[)"
-    r"|\.(?:pem|key|crt|json|ya?ml|toml|txt|py|[jt]sx?|env|md|rs|go|cfg|ini)$"
+    r"\.{0,2}/(?![A-Za-z0-9+/]{39}\Z)|~/|[A-Za-z]:\\|\w{1,20}://|arn:|op:|ref\+|ssm:|env:|file:|vault:|keyring:|sops:"
+    r"|gcp:|aws:|azure:|id=|projects/|secret/|ENC\["
+)
+# The name of a secret, used as its value: ``reset_token``, ``userPassword``.
+_NAME = re.compile(
+    r"(?:[a-z]+(?:[A-Z][a-z]+)*(?:Pass|Password|Passwd|Token|Secret|Key|Credentials?|Auth)"
+    r"|[a-z]+(?:[_-][a-z]+)*[_-](?:pass|password|passwd|token|secret|key|credentials?|auth))"
 )
 _CODE = re.compile(
-    r"^[({\[]|^[A-Za-z_][\w.:>-]*[(\[{]|^[&*]\w+$|^[A-Za-z_]\w*(?:::|->)|^_?[A-Za-z][A-Za-z_]*(?:\.[A-Za-z_]+)+$"
-    r"|^(?:self|this|os|process|env|config|cfg|conf|settings|args|opts|options|request|req|res|response|params|ctx"
+    r"[({\[]|[A-Za-z_][\w.:>-]*[(\[{]|[&*]\w+\Z|[A-Za-z_]\w*(?:::|->)|_?[A-Za-z][A-Za-z_]*(?:\.[A-Za-z_]+)+\Z"
+    r"|(?:self|this|os|process|env|config|cfg|conf|settings|args|opts|options|request|req|res|response|params|ctx"
     r"|context|props|data|user|form|body|payload|state|row|event|secrets|vault|creds|credentials|app|std|var|local"
-    r"|module|import|resource|output|each|steps|needs|inputs|github|matrix|Deno|Bun|System|ENV|z|Joi|forms|st|tokens"
-    r"|lexer|parser|session|values|global)[.:?>-]"
-    r"|^[A-Za-z_]\w*(?:\??\.[A-Za-z_]\w*)*\??\.\w*(?:pass|pwd|secret|token|key|cred|auth|value|data|text|env|result)\w*$",
+    r"|module|import|resource|output|each|steps|needs|inputs|github|matrix|deno|bun|system|env|z|joi|forms|st|tokens"
+    r"|lexer|parser|session|values|global)[.:?>-]",
     re.IGNORECASE,
 )
+_ATTRIBUTE = re.compile(r"[A-Za-z_]\w*(?:\??\.[A-Za-z_]\w*)+")
 _NAME_WORDS = re.compile(
-    r"pass|pwd|secret|token|key|cred|auth|hash|input|value|field|string|type|user|get|read", re.IGNORECASE
+    r"pass|pwd|secret|token|key|cred|auth|hash|input|value|field|string|type|user|get|read"
 )
-_IDENTIFIER = re.compile(r"^[A-Za-z_]+[=:;.]?$")
-_CAMEL = re.compile(r"^[A-Za-z][A-Za-z0-9]*[a-z][A-Za-z0-9]*$")
-_SNAKE = re.compile(r"^[a-z]+(?:_[a-z]+)+$")
-_NAME = re.compile(
-    r"^(?:[a-z]+(?:[A-Z][a-z]+)*(?:Pass|Password|Passwd|Token|Secret|Key|Credentials?|Auth)"
-    r"|[a-z]+(?:[_-][a-z]+)*[_-](?:pass|password|passwd|token|secret|key|credentials?|auth))$"
-)
-_CONSTANT = re.compile(r"^[A-Z][A-Z_]+$")
-_WORDS = re.compile(r"^[A-Za-z]{2,}(?:[-_.:/ ](?:[A-Za-z]{2,}|[vV]?\d{1,4}))*$")
-_SYMBOL = re.compile(r"[!@#$%^*+=?~|&]")
+_IDENTIFIER = re.compile(r"[A-Za-z_]+[=:;.]?")
+_CAMEL = re.compile(r"[A-Z][A-Za-z0-9]*[a-z][A-Za-z0-9]*")
+_SNAKE = re.compile(r"[a-z]+(?:_[a-z]+)+")
+_CONSTANT = re.compile(r"[A-Z][A-Z_]+")
+_WORDS = re.compile(r"[A-Za-z]{2,}(?:[-_.:/ ](?:[A-Za-z]{2,}|[vV]?\d{1,4}))*")
+_SPACE = re.compile(r"\s")
+_DIGIT = re.compile(r"\d")
+_LETTER = re.compile(r"[^\W\d_]")
+_SYMBOLS = frozenset("!@#$%^*+=?~|&")
 _INNER_CAPITAL = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]")
-_HYPHENATED = re.compile(r"^[A-Za-z]{3,12}(?:[-_.](?:[A-Za-z]{3,12}|\d{1,4})){2,7}$")
-_APP_PASSWORD = re.compile(r"^[a-z]{4}(?: [a-z]{4}){3}$")
-_VERSION = re.compile(r"^(?:v?\d+(?:\.\d+)+\S{0,12}|sha\d+|md\d|argon2\w*|oauth2?\w*|base\d+|utf-?\d+|x509)$")
+_HYPHENATED = re.compile(r"[A-Za-z]{3,12}(?:[-_.](?:[A-Za-z]{3,12}|\d{1,4})){2,7}")
+_APP_PASSWORD = re.compile(r"[a-z]{4}(?: [a-z]{4}){3}")
+_VERSION = re.compile(r"v?\d+(?:\.\d+)+\S{0,12}|sha\d+|md\d|argon2\w*|oauth2?\w*|base\d+|utf-?\d+|x509")
+
+
+def has_digit(value: str) -> bool:
+    """Return True if there is a digit in *value*."""
+    return bool(_DIGIT.search(value))
 
 
 def is_stand_in_token(value: str) -> bool:
@@ -62,89 +70,88 @@ def is_stand_in_token(value: str) -> bool:
 
 def is_stand_in(value: str) -> bool:
     """Return True if *value* stands for a secret: a template, a reference, a word, an earlier mask."""
+    lowered = value.lower()
     return bool(
         value.startswith(MARK)
-        or value.lower().strip(" .,;:!?") in NOT_SECRETS
+        or lowered.strip(" .,;:!?") in NOT_SECRETS
         or len(set(value)) <= 2
-        or _TEMPLATE.search(value)
-        or _PLACEHOLDER.search(value)
-        or _REFERENCE.search(value)
-        or _NAME.search(value)
+        or any(mark in lowered for mark in _MARKS_OF_STAND_INS)
+        or _TEMPLATE.match(value)
+        or ("{" in value and _BRACES.search(value))
+        or _PLACEHOLDER.match(lowered)
+        or _REFERENCE.match(value)
+        or value.endswith(FILE_ENDINGS)
+        or _NAME.fullmatch(value)
     )
 
 
 def is_expression(value: str) -> bool:
     """Return True if the unquoted *value* is code: a call, an attribute, a constant, a type."""
-    if _SNAKE.search(value) and not is_phrase(value):
+    if _SNAKE.fullmatch(value):
+        return not is_phrase(value)
+    if _CODE.match(value) or _CONSTANT.fullmatch(value) or is_type(value):
         return True
-    return bool(_CODE.search(value) or _CONSTANT.search(value) or is_type(value))
+    return bool(_ATTRIBUTE.fullmatch(value)) and names_a_secret(value.rpartition(".")[2])
 
 
 def is_type(value: str) -> bool:
     """Return True if *value* is the name of a type, like ``SecretStr`` or ``Ed25519PrivateKey``."""
-    return bool(_CAMEL.search(value)) and value[0].isupper() and value.endswith(TYPE_ENDINGS)
+    return value.endswith(TYPE_ENDINGS) and bool(_CAMEL.fullmatch(value))
 
 
 def is_random(value: str) -> bool:
     """Return True if *value* is no word and no name: letters with digits or symbols, eight at least."""
-    if len(value) < MIN_SECRET or any(map(str.isspace, value)) or _WORDS.search(value):
+    if len(value) < MIN_SECRET or _SPACE.search(value) or _WORDS.fullmatch(value):
         return False
-    letters = any(map(str.isalpha, value))
-    return letters and (any(map(str.isdigit, value)) or bool(_SYMBOL.search(value)))
+    return bool(_LETTER.search(value)) and (has_digit(value) or not _SYMBOLS.isdisjoint(value))
 
 
 def is_strongly_random(value: str) -> bool:
     """Return True if *value* is random beyond doubt: letters with digits, or long and in both cases."""
     if not is_random(value):
         return False
-    return any(map(str.isdigit, value)) or (
-        len(value) >= 20 and value != value.lower() and value != value.upper()
-    )
-
-
-def is_words(value: str) -> bool:
-    """Return True if *value* is made of words only."""
-    return bool(_WORDS.search(value))
+    has_both_cases = value not in (value.lower(), value.upper())
+    return has_digit(value) or (len(value) >= 20 and has_both_cases)
 
 
 def names_a_secret(value: str) -> bool:
     """Return True if *value* holds a word like ``token``: then it names a secret and is none."""
-    return bool(_NAME_WORDS.search(value))
+    return bool(_NAME_WORDS.search(value.lower()))
 
 
 def is_password(value: str, *, quoted: bool) -> bool:
     """Return True if *value*, assigned to something called a password, is one."""
     if len(value) < MIN_PASSWORD:
         return False
-    if any(map(str.isspace, value)):
+    if _SPACE.search(value):
         return is_passphrase(value)
-    if quoted or not _IDENTIFIER.search(value):
-        return True
-    return not _NAME_WORDS.search(value)
+    return quoted or not _IDENTIFIER.fullmatch(value) or not names_a_secret(value)
 
 
 def is_phrase(value: str) -> bool:
     """Return True if *value* is three words or more, joined by dashes or dots, that make no sentence."""
-    words = re.split(r"[-_.]", value.lower())
-    return bool(_HYPHENATED.search(value)) and not SENTENCE_WORDS.intersection(words)
+    if not _HYPHENATED.fullmatch(value):
+        return False
+    return not SENTENCE_WORDS.intersection(re.split(r"[-_.]", value.lower()))
 
 
 def is_spoken_password(value: str) -> bool:
     """Return True if *value* after ``password is`` is the password and not the rest of a sentence."""
     word = value.rstrip(".,;:!?)") or value
-    if len(word) < MIN_PASSWORD or _VERSION.search(word):
+    if len(word) < MIN_PASSWORD or _VERSION.fullmatch(word):
         return False
-    if _HYPHENATED.search(word):
+    if _HYPHENATED.fullmatch(word):
         return is_phrase(word)
+    has_inner_capital = bool(_INNER_CAPITAL.search(word))
     if word.isalpha():
-        return bool(_INNER_CAPITAL.search(word)) and not is_type(word)
-    return not _WORDS.search(word) or any(map(str.isdigit, word)) or bool(_INNER_CAPITAL.search(word))
+        return has_inner_capital and not is_type(word)
+    return has_inner_capital or has_digit(word) or not _WORDS.fullmatch(word)
 
 
 def is_passphrase(value: str) -> bool:
     """Return True if *value* is a passphrase of several words and not a sentence."""
     words = value.lower().split()
-    if _APP_PASSWORD.search(value.strip()) and not SENTENCE_WORDS.issuperset(words):
+    if _APP_PASSWORD.fullmatch(value.strip()) and not SENTENCE_WORDS.issuperset(words):
         return True
     if SENTENCE_WORDS.intersection(words):
         return False

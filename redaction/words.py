@@ -111,3 +111,8 @@ TYPE_ENDINGS = (
     ),
     *("Types", "Union", "Validator", "Var", "View"),
 )
+# A value that ends like this is a file.
+FILE_ENDINGS = (
+    *(".pem", ".key", ".crt", ".json", ".yml", ".yaml", ".toml", ".txt", ".py", ".js", ".ts", ".jsx", ".tsx"),
+    *(".env", ".md", ".rs", ".go", ".cfg", ".ini"),
+)
