@@ -27,7 +27,7 @@ _JOINT = (
     r"|(?P<value>,?[ \t]{0,4}" + _LINE_END + _VALUE_KEY + r"|</key>(?:\s|\\{1,7}n){0,20}<string>)"
     r"|(?P<argument>,[ \t]?(?=[\\\"'])|\((?=[\\\"'])|(?:\|\||\?\?|or)[ \t](?=[\\\"']))"
     r"|(?P<tag>>)"
-    r"|(?P<spoken>(?:for[ \t][\w@.'-]{1,40}[ \t])?(?:is|was|to|as|of|are|will be|(?:was[ \t])?changed to)"
+    r"|(?P<spoken>(?:for[ \t][\w@.'-]{1,40}[ \t])?(?:(?:was[ \t])?changed to|is|was|to|as|of|are|will be)"
     r"(?:[ \t]now|[ \t]set[ \t]to)?[ \t]{0,2}[:=]?(?=[ \t]))"
     r"|(?P<cell>\|)"
     r"|(?P<blank>(?<=[ \t])(?=\S)))"
@@ -35,7 +35,7 @@ _JOINT = (
 _SCHEMES = (
     r"(?:basic|bearer|token|digest|apikey|api-key|ssws|negotiate|ntlm|hawk|oauth|jwt|key|aws4-hmac-sha256)"
 )
-_OPENERS = r"[*_]{0,2}+[ \t]{0,8}+(?:" + _SCHEMES + r"[ \t]{1,4}(?=\S))?(?:@(?=[\"']))?"
+_OPENERS = r"(?:[*_]{1,2}(?=[ \t]))?[ \t]{0,8}+(?:" + _SCHEMES + r"[ \t]{1,4}(?=\S))?(?:@(?=[\"']))?"
 
 _QUOTE = re.compile(_QUOTES)
 _MAX_VALUE = 4096
@@ -121,7 +121,8 @@ def _candidate(text: str, lowered: str, place: NamePlace, joined: re.Match[str])
         return None
     if joint == "blank" and _FLAG.search(owner):
         joint = "flag"
-    if joint == "blank" and (owner.endswith("$") or (not joined["rest"] and meaning.kind == "password")):
+    is_short = not joined["rest"] and meaning.is_password and not owner.endswith("require")
+    if joint == "blank" and (owner.endswith("$") or is_short):
         return None
     # ``PASS: TestName`` is a verdict; ``pass=`` is none, and still a weak name.
     if meaning.is_weak and meaning.is_password and (joint != "sign" or in_capitals):
@@ -234,7 +235,8 @@ def _is_code(text: str, value: str, end: int, candidate: _Candidate) -> bool:
     """Return True if the unquoted *value* is an expression, or the first word of a sentence."""
     value = value.rstrip(".:?!,;")
     if candidate.in_capitals or candidate.joint == "flag":
-        return value.startswith("-") or (not value.isalnum() and values.is_expression(value))
+        is_next_flag = candidate.joint == "flag" and value.startswith("-")
+        return is_next_flag or (not value.isalnum() and values.is_expression(value))
     if values.is_expression(value):
         return True
     is_tight = text[candidate.value_at - 1] == "="

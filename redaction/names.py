@@ -86,36 +86,12 @@ _NO_SECRET_ENDING = re.compile(
     r"|enticat|ent|or(?!iz)|ored|ority)"
 )
 _NO_SECRET_OWNERS = (
-    *(
-        "next",
-        "page",
-        "continuation",
-        "sync",
-        "cursor",
-        "max",
-        "min",
-        "num",
-        "input",
-        "output",
-        "total",
-        "public",
-    ),
-    *(
-        "stop",
-        "pad",
-        "eos",
-        "bos",
-        "unk",
-        "mask",
-        "sep",
-        "cls",
-        "special",
-        "prompt",
-        "completion",
-        "cache",
-        "cached",
-    ),
-    *("read", "creation", "context", "thinking", "resume"),
+    *("next", "page", "continuation", "cursor", "input", "output", "total", "public", "special", "prompt"),
+    *("completion", "cache", "cached", "creation", "context", "thinking", "resume"),
+)
+# These must be whole words: ``admin`` ends with ``min``.
+_SHORT_NO_SECRET_OWNER = re.compile(
+    r"(?<![a-z])(?:sync|max|min|num|stop|pad|eos|bos|unk|mask|sep|cls|read)\Z"
 )
 
 
@@ -177,7 +153,10 @@ def meaning_of(place: NamePlace, rest: str, owner: str, *, in_capitals: bool) ->
 
     *owner* is the text before the word (``client_`` of ``client_secret``), *rest* the end of the name.
     """
-    if owner.rstrip("_-").endswith(_NO_SECRET_OWNERS) or _is_inside_a_mark(owner):
+    before = owner.rstrip("_-")
+    if before.endswith(_NO_SECRET_OWNERS) or _SHORT_NO_SECRET_OWNER.search(before, max(0, len(before) - 5)):
+        return None
+    if _is_inside_a_mark(owner):
         return None
     if place.word == "pass":
         return _of_pass(rest, owner)

@@ -113,13 +113,14 @@ def _is_inside_a_word(text: str, at: int) -> bool:
 
 def _whole(text: str, start: int, end: int) -> Iterator[Secret]:
     """Yield the tokens in the run from *start* to *end* that have no prefix."""
-    run = text[start:end]
+    run = text[start:end].lstrip("+/-")
+    start = end - len(run)
     for anchor in shapes.RUNS:
         if anchor.needle in run and (
             match := compiled(_ALONE.format(anchor.pattern)).search(text, start, end + 6)
         ):
             yield Secret(anchor.kind, *match.span())
-    if run[0] in "MNO" and (match := compiled(shapes.DISCORD).match(text, start)):
+    if run[:1] in ("M", "N", "O") and (match := compiled(shapes.DISCORD).match(text, start)):
         yield Secret("discord-token", *match.span())
 
 

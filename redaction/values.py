@@ -10,7 +10,7 @@ MIN_SECRET = 8
 # All but _BRACES are used with match or fullmatch: a search would try them at every letter.
 _TEMPLATE = re.compile(
     r"\$\$?(?:[A-Z_][A-Z0-9_]*|[a-z_]+|env:\w+)\Z|%[A-Za-z_]\w*%?\Z|<[^>]*>?\Z|[*&@:][A-Za-z_]+\Z|\?\Z|`|@@"
-    r"|!(?:[A-Z][A-Za-z]+|vault|env|secret|reference)\b|\.[*+]|\[\^|\\[sSwWd]|\[[^\]]{0,40}\]\Z|:[a-z]+:"
+    r"|!(?:[A-Z][A-Za-z]+|vault|env|secret|reference)\b|\.[*+]|\[\^|\\[sSwWd]|\[[^\]]{0,40}\]\Z|:[a-z]+:|__\w+__\Z"
     r"|(?:[^%\w]{0,4}%[-0-9.]{0,6}[sdrfxi][^%\w]{0,4}){1,8}\Z"
 )
 _BRACES = re.compile(r"\{[^{}\s]{0,80}\}")
@@ -87,9 +87,7 @@ def is_stand_in(value: str) -> bool:
 
 def is_expression(value: str) -> bool:
     """Return True if the unquoted *value* is code: a call, an attribute, a constant, a type."""
-    if _SNAKE.fullmatch(value):
-        return not is_phrase(value)
-    if _CODE.match(value) or _CONSTANT.fullmatch(value) or is_type(value):
+    if _SNAKE.fullmatch(value) or _CONSTANT.fullmatch(value) or _CODE.match(value) or is_type(value):
         return True
     return bool(_ATTRIBUTE.fullmatch(value)) and names_a_secret(value.rpartition(".")[2])
 
