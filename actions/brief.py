@@ -18,6 +18,7 @@ from flowd.handoff.yaml.storage import read_stored
 from flowd.model.client import keeps_what_it_was_told
 from flowd.model.facts import Fact, HandoffIndexed, Injected, StateChanged
 from flowd.model.hook_input import HookInput
+from flowd.model.session import SessionState
 from flowd.model.work import Work
 from flowd.redaction.data import Redact
 from flowd.redaction.redactor import redact as redact_built_in
