@@ -81,9 +81,7 @@ def find_in_commands(text: str, lowered: str) -> Iterator[Secret]:
 def find_pair(text: str, at: int) -> Iterator[Secret]:
     """Yield the password of a pair that follows the name that ends at *at*: ``bob / …``, ``bob:…``, ``("bob", "…")``."""
     match = _PAIR.match(text, at)
-    if match and values.has_digit(match["bare"]):
-        yield from _secret(match)
-    elif match := _AUTH_PAIR.match(text, at):
+    if (match and values.has_digit(match["bare"])) or (match := _AUTH_PAIR.match(text, at)):
         yield from _secret(match)
 
 

@@ -188,7 +188,7 @@ def _member(node: Any) -> frozenset[str]:
         low, high = map(chr, argument)
         beyond = _SAMPLES[256:] if high > "\xff" else []
         return frozenset([*beyond, *(letter for letter in _SAMPLES[:256] if low <= letter <= high)])
-    return frozenset(letter for letter in _SAMPLES if _CATEGORIES[argument](letter))
+    return frozenset(letter for letter in _SAMPLES if _CATEGORIES[argument](letter))  # type: ignore[no-untyped-call]  # of the standard library
 
 
 def _sample(letter: str) -> str:

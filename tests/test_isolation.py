@@ -13,12 +13,10 @@ from tests.support.repository import ROOT
 TESTS = ROOT / "tests"
 # Tests of the repository itself, of real programs, and helpers: these mirror no folder of code.
 NOT_MIRRORED = {"data", "e2e", "support"}
-# Waits for tests/redaction/.
-MISPLACED = {Path("handoff/test_redaction.py")}
 TEST_FILES = [
     file
     for file in sorted(path.relative_to(TESTS) for path in TESTS.rglob("test_*.py"))
-    if len(file.parts) > 1 and file.parts[0] not in NOT_MIRRORED and file not in MISPLACED
+    if len(file.parts) > 1 and file.parts[0] not in NOT_MIRRORED
 ]
 
 
