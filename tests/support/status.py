@@ -64,4 +64,4 @@ def sink_line(**changes: Any) -> dict[str, Any]:
 
 def _counts(**changes: Any) -> dict[str, Any]:
     numbers = {"captured": 1, "stored": 2, "delivered": 2, "transcripts": 3, "lines": 4, "bytes": 4}
-    return {**numbers, "troubles": {}} | changes
+    return {**numbers, "troubles": {}, "unknown_types": {}} | changes

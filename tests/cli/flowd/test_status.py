@@ -31,6 +31,7 @@ HUGE = running_status(
         "transcripts": 10**6,
         "bytes": 10**13,
         "troubles": {f"kind_of_trouble_{number}": 1000 for number in range(12)},
+        "unknown_types": {},
     },
     watches={"held": 123_456, "asked": 234_567, "polled": 111_111},
     store={"path": "/core.db", "size_bytes": 10**12, "condition": "encrypted or not SQLite"},
