@@ -1,9 +1,9 @@
 """Commit the batch: facts, memories and offsets in one transaction."""
 
+from flowd.actions.work_updater import WorkUpdater
 from flowd.daemon.hooks.checkpoints import CheckpointRecorder
 from flowd.daemon.reading.pipeline import Pipeline
 from flowd.daemon.reading.scheduler import ReaderScheduler
-from flowd.daemon.reading.works import WorkUpdater
 from flowd.daemon.store_gate import StoreGate
 from flowd.model.facts import Compacted
 from flowd.store.journal import Batch, Journal

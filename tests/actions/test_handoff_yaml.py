@@ -8,10 +8,10 @@ from flowd.actions.context import Context
 from flowd.actions.handoff_yaml import has_folder, init_project, read_handoff, save_state
 from flowd.handoff.yaml.api import load_handoff
 from flowd.handoff.yaml.document import default_fields
-from flowd.model.facts import state_fact
-from flowd.model.session import SessionState
+from flowd.model.work import Work
 from flowd.sinks.handoff_yaml import HandoffYamlSink
 from flowd.store.handoff_yaml_state import VALUES_KEPT, HandoffYamlState, HandoffYamlStates
+from flowd.store.works import work_fact
 from tests.support.git import git
 
 
@@ -50,9 +50,7 @@ def test_an_empty_handoff_says_the_same_whoever_writes_it(project: Path) -> None
         begun = load_handoff(project)
         save_state(context, str(project))
         HandoffYamlSink(context.database, context.live_settings).accept(
-            state_fact(
-                SessionState(session_id="s", project=str(project), touched_at=4e9, last_activity_at=4e9)
-            )
+            work_fact(Work(id="w", session_id="s", project=str(project), touched_at=4e9))
         )
     written = load_handoff(project)
     assert begun is not None

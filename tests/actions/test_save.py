@@ -35,7 +35,8 @@ def test_the_fields_are_in_core_db_before_they_are_in_the_file(
 
         monkeypatch.setattr(saving, "merge_into_file", spy)
         save(context, shop, SaveRequest(now="Halfway", goal="Ship it"))
-    assert known_before == [{"goal": "Ship it", "now": "Halfway"}]
+    reset = {"status": "in_progress", "outcome": ""}
+    assert known_before == [{"goal": "Ship it", "now": "Halfway"} | reset]
 
 
 def test_a_file_that_cannot_be_written_loses_nothing(shop: Project) -> None:
