@@ -1,7 +1,6 @@
 """Load the settings: defaults.yaml, overridden by config.yaml, validated key by key."""
 
 import difflib
-import re
 from importlib import resources
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_type_hints
@@ -10,6 +9,7 @@ import msgspec
 
 from flowd.model.triggers import AutomaticTrigger, Trigger
 from flowd.system.errors import SettingsError
+from flowd.system.regex_cost import UnsafePatternError, compile_all
 from flowd.system.yaml_text import YamlTextError, load_yaml
 
 Positive = Annotated[float, msgspec.Meta(gt=0)]
@@ -231,18 +231,13 @@ def _checked(file: str, section: str, key: str, value: Any) -> Any:
     try:
         msgspec.convert(value, kind)
         if kind is Patterns:
-            _compile_all(value)
-    except (msgspec.ValidationError, re.error) as error:
+            compile_all(value)
+    except (msgspec.ValidationError, UnsafePatternError) as error:
         raise SettingsError(
             f"{file}: {section}.{key}: {value!r} is not valid: {error}",
             hint="`flowd config --defaults` shows every setting with its meaning",
         ) from error
     return value
-
-
-def _compile_all(patterns: list[str]) -> None:
-    for pattern in patterns:
-        re.compile(pattern)
 
 
 def _unknown_key(file: str, key: str, value: Any, known: list[str]) -> SettingsError:

@@ -9,7 +9,10 @@ from flowd.redaction import values
 from flowd.redaction.headers import find_cookies
 from flowd.redaction.secret import Secret
 
-_VALUE = r"(?:\\{0,7}\"(?P<double>[^\"\\\n]{1,256})|\\{0,7}'(?P<single>[^'\n]{1,256})|(?P<bare>(?!-)[^\s\"'`|;<>\\]{1,256}))"
+_VALUE = (
+    r"(?:\\{0,7}\"(?P<double>[^\"\\\n]{1,256})|\\{0,7}'(?P<single>[^'\n]{1,256})"
+    r"|(?P<bare>(?!-)[^\s\"'`|;<>\\]{1,256}))"
+)
 _MAX_COMMAND = 300
 _MAX_PROGRAMS = 8
 _MIN_SECRET = 4
@@ -37,9 +40,10 @@ _OPTIONS = (
 )
 _OPTION_START = re.compile(r" -(?=[pPawNkKUub]|-(?:proxy-)?user[ =])")
 _PIPED = re.compile(
-    r"(?:echo|printf)[ \t]+(?:-\w[ \t]+)?(?:(?=[\"']?[\w.-]{1,64}:[^\n|]{4,128}\|[^\n]{0,20}chpasswd)[\"']?[\w.-]{1,64}:"
-    r"|(?=[^\n|]{1,260}\|[ \t]*(?:sudo[ \t]+-\w{0,3}S|[^\n|]{0,120}--(?:(?:password|token|key)-stdin|with-token)\b)))"
-    + _VALUE
+    r"(?:echo|printf)[ \t]+(?:-\w[ \t]+)?"
+    r"(?:(?=[\"']?[\w.-]{1,64}:[^\n|]{4,128}\|[^\n]{0,20}chpasswd)[\"']?[\w.-]{1,64}:"
+    r"|(?=[^\n|]{1,260}\|[ \t]*(?:sudo[ \t]+-\w{0,3}S"
+    r"|[^\n|]{0,120}--(?:(?:password|token|key)-stdin|with-token)\b)))" + _VALUE
 )
 _NET_USE = re.compile(
     r"net use [^\n]{0,80}?\\\\\S{1,120}[ \t]+(?!/)(?P<bare>[^\s\"'/]{4,128})[ \t]+/user", re.IGNORECASE
@@ -79,10 +83,12 @@ def find_in_commands(text: str, lowered: str) -> Iterator[Secret]:
 
 
 def find_pair(text: str, at: int) -> Iterator[Secret]:
-    """Yield the password of a pair that follows the name that ends at *at*: ``bob / …``, ``bob:…``, ``("bob", "…")``."""
-    match = _PAIR.match(text, at)
-    if (match and values.has_digit(match["bare"])) or (match := _AUTH_PAIR.match(text, at)):
-        yield from _secret(match)
+    """Yield the password of ``bob / …``, ``bob:…`` or ``("bob", "…")`` after the name that ends at *at*."""
+    pair = _PAIR.match(text, at)
+    if not pair or not values.has_digit(pair["bare"]):
+        pair = _AUTH_PAIR.match(text, at)
+    if pair:
+        yield from _secret(pair)
 
 
 def _statements_in(text: str, lowered: str) -> Iterator[re.Pattern[str]]:

@@ -5,9 +5,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from flowd.redaction.secret import MARK, Secret
-from flowd.system.regex_cost import WINDOW, UnsafePatternError, compile_bounded
+from flowd.system.regex_cost import WINDOW, compile_all
 
-MAX_CUSTOM_PATTERNS = 100
 # A match that fills its window is tried again with this much room.
 _MAX_SECRET = 64 * WINDOW
 
@@ -21,17 +20,12 @@ class CustomPattern(NamedTuple):
 
 def compile_patterns(patterns: Iterable[str] | Mapping[str, str]) -> tuple[CustomPattern, ...]:
     """Return *patterns*, bare or by kind, ready for use; raise UnsafePatternError for one that is unsafe."""
-    by_kind = (
-        patterns.items()
-        if isinstance(patterns, Mapping)
-        else (("custom", pattern) for pattern in dict.fromkeys(patterns))
-    )
-    compiled = tuple(CustomPattern(kind, compile_bounded(pattern)) for kind, pattern in by_kind)
-    if len(compiled) > MAX_CUSTOM_PATTERNS:
-        raise UnsafePatternError(
-            f"{len(compiled)} secret patterns are too many", hint=f"keep at most {MAX_CUSTOM_PATTERNS}"
-        )
-    return compiled
+    if isinstance(patterns, Mapping):
+        kinds, expressions = list(patterns.keys()), list(patterns.values())
+    else:
+        expressions = list(dict.fromkeys(patterns))
+        kinds = ["custom"] * len(expressions)
+    return tuple(map(CustomPattern, kinds, compile_all(expressions)))
 
 
 def find_custom(text: str, patterns: Iterable[CustomPattern]) -> Iterator[Secret]:

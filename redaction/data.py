@@ -10,7 +10,7 @@ Redact = Callable[[str], str]
 
 
 def redact_data(value: Any, redact: Redact, name: str = "") -> Any:
-    """Return plain *value* with secrets masked in all its texts and keys; *name* is the key it stands under."""
+    """Return plain *value* with secrets masked in its texts and keys; *name* is the key it stands under."""
     if isinstance(value, str):
         return _redact_text(value, name, redact)
     if isinstance(value, dict):

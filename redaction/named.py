@@ -11,13 +11,13 @@ from flowd.redaction.headers import find_digest
 from flowd.redaction.names import OWNER_LENGTH, Meaning, NamePlace, meaning_of
 from flowd.redaction.secret import Secret
 
-# All of these are written for lower-case text. Quantifiers are bounded or possessive: a failure costs one look.
+# All of these are written for lower-case text. Quantifiers are bounded or possessive: a failure is cheap.
 _QUOTES = r"\\{0,7}[\"'`]"
 _REST_OF_NAME = r"(?P<rest>[a-z0-9_-]{0,40}+)"
 _CLOSERS = r"(?:\[\d{0,4}\])?(?:" + _QUOTES + r"|[\])*]){0,4}+[ \t]{0,8}+"
 _TYPE = (
-    r"(?::[ \t]{0,4}(?:str|string|bytes|secretstr|secret|char|buffer|optional\[\w{1,20}\]|option<\w{1,20}>|str \| none"
-    r"|&str|&'static str|any|object|final|\w{1,20}\.\w{1,20})[ \t]{0,4}(?==(?!=)))?+"
+    r"(?::[ \t]{0,4}(?:str|string|bytes|secretstr|secret|char|buffer|optional\[\w{1,20}\]|option<\w{1,20}>"
+    r"|str \| none|&str|&'static str|any|object|final)[ \t]{0,4}(?==(?!=)))?+"
 )
 _LINE_END = r"(?:\r?\n|\\{1,7}n)?[ \t>+#*|-]{0,40}"
 _VALUE_KEY = _QUOTES + r"?(?:parameter)?value" + _QUOTES + r"?[ \t]{0,4}[:=]"
@@ -71,7 +71,7 @@ class _Candidate(NamedTuple):
 
 
 def find_named(text: str, lowered: str, places: list[NamePlace]) -> Iterator[Secret]:
-    """Yield every secret in *text* that one of the names at *places* tells; *lowered*: the text in lower case."""
+    """Yield every secret in *text* that a name at *places* tells; *lowered* is *text* in lower case."""
     after = _after_the_word()
     bare_values = _BareValues(text)
     done = passed = 0

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from flowd.redaction.secret import MARK
+from flowd.redaction.words import KEY_OWNERS, PASS_OWNERS, PLAIN_ENDINGS, PLAIN_KEY_OWNERS, PLAIN_OWNERS
 
 # The words that name a secret, each with the longer one that begins like it, if any.
 _WORDS = (
@@ -21,82 +22,22 @@ _WORDS = (
 )
 OWNER_LENGTH = 40
 _SEPARATORS = ("_", "-", ".", " ")
-_KEY_OWNERS = (
-    *(
-        "api",
-        "access",
-        "private",
-        "priv",
-        "signing",
-        "encryption",
-        "account",
-        "auth",
-        "master",
-        "storage",
-        "shared",
-    ),
-    *(
-        "service",
-        "subscription",
-        "admin",
-        "secret",
-        "client",
-        "deploy",
-        "license",
-        "webhook",
-        "functions",
-        "write",
-    ),
-    *(
-        "ingest",
-        "server",
-        "recovery",
-        "root",
-        "crypto",
-        "hmac",
-        "jwt",
-        "aes",
-        "session",
-        "app",
-        "application",
-    ),
-    *("consumer", "bot", "db", "database", "integration"),
-)
-# In capitals, as variables of the environment are written, nearly every key is secret.
-_PLAIN_KEY_OWNER = re.compile(
-    r"(?:^|[^a-z])(?:primary|foreign|public|pub|sort|partition|cache|idempotency|routing|row|hash|group|object|s3|lookup"
-    r"|index|registry|hkey|map|dict|event|message|search|range|shard|unique|composite|index|tag|label|setting|config"
-    r"|hot|short|enter|return|escape|arrow|shift|control|ctrl|alt|meta|delete|tab|any|every|this|that|first|last|next"
-    r"|same|no|a|the)[_\-. ]?$"
-)
-_PASS_OWNER = re.compile(
-    r"[_.-]$|(?:store|key|require|db|user|root|admin|smtp|mail|become|ssh|sudo|login|ssl|ca|ldap|ftp|http|proxy|my|vnc)$"
-)
-_AUTH_OWNER = re.compile(r"(?:^|[^a-z0-9])(?:(?:basic|master|proxy|http|user)[_\-. ]?|[_-])?$")
-_PHRASE_OWNER = re.compile(r"(?:seed|recovery|backup|mnemonic|secret|pass)[_\- ]$")
+_PLAIN_KEY_OWNER = re.compile(rf"(?:^|[^a-z])(?:{'|'.join(PLAIN_KEY_OWNERS)})[_\-. ]?\Z")
+_AUTH_OWNER = re.compile(r"(?:^|[^a-z0-9])(?:(?:basic|master|proxy|http|user)[_\-. ]?|[_-])?\Z")
+_PHRASE_OWNER = re.compile(r"(?:seed|recovery|backup|mnemonic|secret|pass)[_\- ]\Z")
 _PASSWORD_ENDINGS = ("word", "wort", "wd", "phrase", "code")
-_NO_SECRET_ENDING = re.compile(
-    r"(?:^|[_-])(?:id|ids|name|names|type|types|path|paths|file|files|url|urls|uri|endpoint|count|limit|limits|expiry"
-    r"|expires|expiration|ttl|length|len|size|bytes|field|fields|env|var|vars|arn|ref|refs|version|prefix|suffix|policy"
-    r"|policies|usage|budget|hint|label|regex|pattern|rules?|manager|store|provider|reset|strength|format|class|index"
-    r"|at|in|timeout|lifetime|rounds|days|required|enabled|disabled|stdin|command|cmd|helper|method|mode|scope|status"
-    r"|bucket|mgr|mgrs|rotation|validator|validators|hasher|hashers|input|prompt|check|kind|source|location|dir|map|set|list"
-    r"|cost|price|used|left|per|rate|budget|window|alias|usages|spec|ops|size|pair|ring|board|down|up|code|codes)s?$"
-    r"|^(?:iz|is[ei]|ar|ion|less|ly|name|ed$|ing|ize|ise|ish|e?rs?$|board|chain|stone|pad|note|word|frame|hole|ring"
-    r"|enticat|ent|or(?!iz)|ored|ority)"
-)
-_NO_SECRET_OWNERS = (
-    *("next", "page", "continuation", "cursor", "input", "output", "total", "public", "special", "prompt"),
-    *("completion", "cache", "cached", "creation", "context", "thinking", "resume"),
+# Also other words that begin like one that names a secret: tokenize, passenger, secretary, keyboard, author.
+_PLAIN_ENDING = re.compile(
+    rf"(?:^|[_-])(?:{'|'.join(PLAIN_ENDINGS)})s?\Z"
+    r"|^(?:iz|is[ei]|ar|ion|less|ly|name|ed\Z|ing|ish|e?rs?\Z|board|chain|stone|pad|note|word|frame|hole|ring"
+    r"|enticat|ent|or(?!iz)|ority)"
 )
 # These must be whole words: ``admin`` ends with ``min``.
-_SHORT_NO_SECRET_OWNER = re.compile(
-    r"(?<![a-z])(?:sync|max|min|num|stop|pad|eos|bos|unk|mask|sep|cls|read)\Z"
-)
+_SHORT_PLAIN_OWNER = re.compile(r"(?<![a-z])(?:sync|max|min|num|stop|pad|eos|bos|unk|mask|sep|cls|read)\Z")
 
 
 class Meaning(NamedTuple):
-    """What a name means. A *weak* name is used for other things as well: its value must look like a secret."""
+    """What a name means. A *weak* name has other uses as well: its value must look like a secret."""
 
     kind: str
     is_weak: bool = False
@@ -154,13 +95,13 @@ def meaning_of(place: NamePlace, rest: str, owner: str, *, in_capitals: bool) ->
     *owner* is the text before the word (``client_`` of ``client_secret``), *rest* the end of the name.
     """
     before = owner.rstrip("_-")
-    if before.endswith(_NO_SECRET_OWNERS) or _SHORT_NO_SECRET_OWNER.search(before, max(0, len(before) - 5)):
+    if before.endswith(PLAIN_OWNERS) or _SHORT_PLAIN_OWNER.search(before, max(0, len(before) - 5)):
         return None
     if _is_inside_a_mark(owner):
         return None
     if place.word == "pass":
         return _of_pass(rest, owner)
-    if rest and _NO_SECRET_ENDING.search(rest):
+    if rest and _PLAIN_ENDING.search(rest):
         return None
     if place.word == "key":
         return _of_key(rest, owner, in_capitals=in_capitals)
@@ -176,10 +117,10 @@ def meaning_of(place: NamePlace, rest: str, owner: str, *, in_capitals: bool) ->
 def _of_pass(rest: str, owner: str) -> Meaning | None:
     if rest.startswith(_PASSWORD_ENDINGS):
         ending = next(ending for ending in _PASSWORD_ENDINGS if rest.startswith(ending))
-        return None if _NO_SECRET_ENDING.search(rest[len(ending) :]) else _PASSWORD
+        return None if _PLAIN_ENDING.search(rest[len(ending) :]) else _PASSWORD
     if rest:
         return None
-    if _PASS_OWNER.search(owner):
+    if owner[-1:] in ("_", "-", ".") or owner.endswith(PASS_OWNERS):
         return _PASSWORD
     return None if owner[-1:].isalnum() else Meaning("password", is_weak=True)
 
@@ -187,7 +128,7 @@ def _of_pass(rest: str, owner: str) -> Meaning | None:
 def _of_key(rest: str, owner: str, *, in_capitals: bool) -> Meaning | None:
     if rest and not rest.startswith(("_", "-")):
         return None
-    if (owner[:-1] if owner[-1:] in _SEPARATORS else owner).endswith(_KEY_OWNERS):
+    if (owner[:-1] if owner[-1:] in _SEPARATORS else owner).endswith(KEY_OWNERS):
         return _SECRET
     if in_capitals and owner[-1:] in ("_", "-") and not _PLAIN_KEY_OWNER.search(owner):
         return _WEAK

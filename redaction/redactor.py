@@ -19,9 +19,10 @@ _MIN_TEXT = 8
 # What is left after a redaction can join into something new once or twice, never endlessly.
 _MAX_PASSES = 8
 _PIECE = 8192
-# Rules look at one line, at a name and the value below it, or at the body of a key: no cut may go through these.
+# Rules look at one line, at a name and the value below it, or at the body of a key: there is no cut.
 _CUT = re.compile(
-    r"\n(?![ \t>+#*|-]{0,40}(?:\\{0,7}[\"']?(?:[pP]arameter)?[vV][aA][lL][uU][eE]|<string>|[A-Za-z0-9+/]{40}))"
+    r"\n(?![ \t>+#*|-]{0,40}"
+    r"(?:\\{0,7}[\"']?(?:[pP]arameter)?[vV][aA][lL][uU][eE]|<string>|[A-Za-z0-9+/]{40}))"
 )
 
 

@@ -5,9 +5,10 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
-from flowd.redaction import shapes
+from flowd.redaction import issuers, shapes
+from flowd.redaction.issuers import Shape
 from flowd.redaction.secret import Secret
-from flowd.redaction.shapes import Anchor, Shape
+from flowd.redaction.shapes import Anchor
 from flowd.redaction.values import is_stand_in_token
 
 # Passing over short runs as a whole is twice as fast as trying for a long one at every letter.
@@ -143,7 +144,7 @@ def _is_mixed(tail: str) -> bool:
 def _prefixed() -> dict[str, list[tuple[str, Shape]]]:
     """Return the shapes by the first letters of their prefixes."""
     found: dict[str, list[tuple[str, Shape]]] = {}
-    for shape in shapes.SHAPES:
+    for shape in issuers.SHAPES:
         for prefix in shape.prefixes.split():
             starts = (
                 [prefix[:_KEY]] if len(prefix) >= _KEY else [prefix + letter for letter in "0123456789abcdef"]
@@ -165,10 +166,10 @@ def _inner_starts() -> re.Pattern[str]:
 
 @lru_cache(maxsize=1)
 def _dotted() -> list[tuple[str, str, Shape]]:
-    """Return the shapes whose prefix ends outside their long run, with what of the prefix stands before it."""
+    """Return the shapes whose prefix ends outside their long run, and the part of it that stands before."""
     return [
         (prefix[: max(prefix.rfind("."), prefix.rfind("~")) + 1], prefix, shape)
-        for shape in shapes.DOTTED
+        for shape in issuers.DOTTED
         for prefix in shape.prefixes.split()
     ]
 

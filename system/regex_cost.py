@@ -7,12 +7,14 @@ a pattern is accepted only when a search of any text is linear in the length of 
 """
 
 import re
+from collections.abc import Sequence
 from re import _constants, _parser  # type: ignore[attr-defined]  # private, but the only parser of patterns
 from typing import Any, NamedTuple
 
 from flowd.system.errors import FlowdError
 
 MAX_PATTERN_LENGTH = 500
+MAX_PATTERNS = 100
 WINDOW = 256
 MAX_STEPS = 16 * WINDOW
 # A character of every class beyond Latin-1: a letter, a digit, a blank and a symbol.
@@ -39,6 +41,13 @@ class _Cost(NamedTuple):
 
 
 _ASSERTION = _Cost(1, 1, frozenset(), is_optional=True, can_fail=True)
+
+
+def compile_all(patterns: Sequence[str]) -> tuple[re.Pattern[str], ...]:
+    """Return *patterns* compiled; raise UnsafePatternError if one is unsafe or there are too many."""
+    if len(patterns) > MAX_PATTERNS:
+        raise UnsafePatternError(f"{len(patterns)} patterns: too many", hint=f"keep at most {MAX_PATTERNS}")
+    return tuple(map(compile_bounded, patterns))
 
 
 def compile_bounded(pattern: str) -> re.Pattern[str]:

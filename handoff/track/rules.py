@@ -6,16 +6,14 @@ from typing import Any, NamedTuple
 
 from flowd.handoff.errors import HandoffError
 from flowd.handoff.track.files import read_track_file
+from flowd.system.regex_cost import find_problem
 from flowd.system.yaml_text import YamlTextError, load_yaml
 
 # The triggers of the conductor, by priority. No event of flowd has more than one of them.
 PRIORITIES = ("pre-finish", "epic-end", "epic-start", "design-end", "idle", "manual")
 ALWAYS = frozenset({"design-end", "pre-finish", "manual"})
 MAX_PATTERNS = 20
-MAX_PATTERN_CHARACTERS = 200
 _MAPPING = re.compile(r"^handoff:[ \t]*\n(?:(?:[ \t]+.*|[ \t]*)(?:\n|\Z))+", re.MULTILINE)
-# A repository's pattern runs in a daemon: a repeated group could keep it busy for ever.
-_REPEATED_GROUP = re.compile(r"\)\s*[*+{?]")
 
 
 class TrackRules(NamedTuple):
@@ -75,21 +73,9 @@ def _is_idle_on(handoff: dict[Any, Any]) -> bool:
 def _patterns(value: object) -> tuple[tuple[str, ...], tuple[str, ...]]:
     good, warnings = [], []
     for pattern in value[:MAX_PATTERNS] if isinstance(value, list) else []:
-        complaint = _complaint(pattern)
-        if complaint:
-            warnings.append(f"workflow.md: secrets_patterns: {pattern!r:.60} {complaint}")
+        problem = find_problem(pattern)
+        if problem:
+            warnings.append(f"workflow.md: secrets_patterns: {pattern!r:.60} {problem}")
         else:
             good.append(pattern)
     return tuple(good), tuple(warnings)
-
-
-def _complaint(pattern: object) -> str:
-    if not isinstance(pattern, str) or not pattern or len(pattern) > MAX_PATTERN_CHARACTERS:
-        return "is not a short pattern"
-    if _REPEATED_GROUP.search(pattern):
-        return "repeats a group, which could take for ever"
-    try:
-        re.compile(pattern)
-    except re.error as error:
-        return f"is not a regular expression: {error}"
-    return ""
