@@ -37,7 +37,6 @@ class SinkStatus(NamedTuple):
     last_success_at: float = 0.0
     last_error: str = ""
     last_error_at: float = 0.0
-    busy_since: float = 0.0
     detail: str = ""
 
 
@@ -169,7 +168,6 @@ class SinkWorker:
         self._fetched = facts[-1].seq if facts else head
 
     def _deliver(self, due: list[tuple[str, Fact]]) -> None:
-        self.status = self.status._replace(busy_since=time.time())
         started_s = time.thread_time()
         accepted = [key for key, fact in due if self._accept(key, fact)]
         try:
@@ -183,7 +181,6 @@ class SinkWorker:
         for key in accepted:
             self._note_delivery(key)
         self._pace.spent(time.thread_time() - started_s, len(due))
-        self.status = self.status._replace(busy_since=0.0)
 
     def _accept(self, key: str, fact: Fact) -> bool:
         try:
