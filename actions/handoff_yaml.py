@@ -1,4 +1,4 @@
-"""Use-cases around a project's handoff.yaml: init, save the state of the checkout, read without creating."""
+"""Use-cases of a project's handoff.yaml: init, save the state of the checkout, read it, trust it."""
 
 import os
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from flowd.handoff.yaml.api import read_handoff as read_file
 from flowd.handoff.yaml.document import Handoff, default_fields, is_absent
 from flowd.handoff.yaml.merge import merge_into_file
 from flowd.store.handoff_yaml_state import HandoffYamlStates
-from flowd.store.user_fields import GUARDED
+from flowd.store.user_fields import GUARDED, is_trusted, trust_fact, untrusted_fields, user_fields
 from flowd.system.errors import StoreError
 from flowd.system.times import utc_now
 from flowd.workspace.git import read_branch, uncommitted_files
@@ -25,6 +25,13 @@ class InitResult(msgspec.Struct, frozen=True):
 
     path: Path
     is_new: bool
+
+
+class UntrustedFields(msgspec.Struct, frozen=True):
+    """The fields of a project's handoff.yaml that were not written on this machine."""
+
+    project: str
+    fields: dict[str, str]
 
 
 def has_folder(root: str | Path) -> bool:
@@ -96,3 +103,16 @@ def claim_values(context: Context, root: str, values: Mapping[str, Any]) -> None
         states.put(state.with_written({field: values[field] for field in GUARDED if values.get(field)}))
     except StoreError:
         return  # as in claim_folder
+
+
+def find_untrusted(context: Context, root: str) -> UntrustedFields:
+    """Return the fields that no session is given until a person accepts them."""
+    state = HandoffYamlStates(context.database).get(root)
+    journal = context.journal
+    fields = untrusted_fields(read_handoff(root), state, user_fields(journal, root)[0])
+    return UntrustedFields(root, {} if is_trusted(journal, root, state, fields) else fields)
+
+
+def trust(context: Context, accepted: UntrustedFields) -> None:
+    """Record that a person accepts exactly these fields; other ones need another acceptance."""
+    context.journal.append(trust_fact(accepted.project, accepted.fields))

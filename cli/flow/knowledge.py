@@ -202,9 +202,8 @@ def import_file(arguments: argparse.Namespace) -> int:
 
 
 def _add(operations: Any, name: str, what: str, run: Any) -> argparse.ArgumentParser:
-    operation: argparse.ArgumentParser = operations.add_parser(name, help=what, description=what.capitalize())
+    operation = add_verb(operations, name, what, what.capitalize(), run)
     operation.add_argument("--project", default="", metavar="DIR", help="of this project only")
-    operation.set_defaults(run=run)
     return operation
 
 

@@ -5,7 +5,7 @@ import sys
 from typing import Any
 
 from flowd.actions.context import Context, find_project
-from flowd.actions.trust import find_untrusted, trust
+from flowd.actions.handoff_yaml import find_untrusted, trust
 from flowd.cli.verb import add_verb
 from flowd.system.errors import FlowdError
 

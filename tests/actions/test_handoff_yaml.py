@@ -6,12 +6,10 @@ import pytest
 
 from flowd.actions.context import Context
 from flowd.actions.handoff_yaml import has_folder, init_project, read_handoff, save_state
-from flowd.handoff.yaml.api import load_handoff
 from flowd.handoff.yaml.document import default_fields
 from flowd.model.work import Work
-from flowd.sinks.handoff_yaml import HandoffYamlSink
+from flowd.sinks.handoff_yaml import handoff_of
 from flowd.store.handoff_yaml_state import VALUES_KEPT, HandoffYamlState, HandoffYamlStates
-from flowd.store.works import work_fact
 from tests.support.git import git
 
 
@@ -42,21 +40,19 @@ def test_own_values_are_bounded_and_the_latest_comes_first() -> None:
     assert again.written["goal"][:2] == (f"Goal {VALUES_KEPT + 2}", f"Goal {VALUES_KEPT + 4}")
 
 
-def test_an_empty_handoff_says_the_same_whoever_writes_it(project: Path) -> None:
+def test_an_empty_handoff_says_the_same_whoever_writes_it(project: Path, tmp_path: Path) -> None:
     """Init, save-state and the sink take the default fields from one function."""
-    defaults = default_fields(project, in_session=True)
+    other = tmp_path / "other"
+    other.mkdir()
     with Context() as context:
         assert init_project(context, str(project)).is_new
-        begun = load_handoff(project)
-        save_state(context, str(project))
-        HandoffYamlSink(context.database, context.live_settings).accept(
-            work_fact(Work(id="w", session_id="s", project=str(project), touched_at=4e9))
-        )
-    written = load_handoff(project)
-    assert begun is not None
-    assert written is not None
-    assert {field: begun[field] for field in defaults} == default_fields(project, in_session=False)
-    assert {field: written[field] for field in defaults} == defaults
+        save_state(context, str(other))
+    by_init, by_person = read_handoff(project), default_fields(project, in_session=False)
+    by_save_state, in_session = read_handoff(other), default_fields(other, in_session=True)
+    by_sink = handoff_of(Work(id="w", project=str(other), touched_at=1.0))
+    assert {field: by_init[field] for field in by_person} == by_person
+    assert {field: by_save_state[field] for field in in_session} == in_session
+    assert {field: by_sink[field] for field in in_session} == in_session
 
 
 def test_init_leaves_a_handoff_as_it_is(project: Path) -> None:

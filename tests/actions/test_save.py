@@ -11,7 +11,7 @@ from flowd.handoff.yaml.api import load_handoff
 from flowd.handoff.yaml.merge import merge_into_file
 from flowd.model.facts import state_fact
 from flowd.model.session import SessionState
-from flowd.store.user_fields import user_fields
+from flowd.store.user_fields import UserFields, user_fields
 from flowd.system.errors import FlowdError
 from flowd.workspace.project import Project, resolve_project
 
@@ -26,7 +26,7 @@ def shop(project: Path) -> Project:
 def test_the_fields_are_in_core_db_before_they_are_in_the_file(
     shop: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    known_before: list[object] = []
+    known_before: list[UserFields] = []
     with Context() as context:
 
         def spy(*arguments: object, **options: object) -> object:
