@@ -14,6 +14,7 @@ from flowd.model.work import Assignment, Contribution, Role, StepEdit, UserWords
 # A session that has begun a work of its own still joins another when that much speaks for it.
 CHANGES_ITS_MIND = THRESHOLD + 1.0
 MAX_CANDIDATES = 12
+STORED_EVERY_S = 60.0
 # What changes with every record and says nothing about which work it is.
 PASSING = ("last_activity_at", "status", "now", "hypothesis", "outcome", "questions", "blockers")
 
@@ -33,6 +34,7 @@ class ProjectWorks:
         # As drawn from the sessions alone; a person's words are laid over when a work is told.
         self._works = {work.id: work for work in works}
         self._assigned = {one.contribution.session_id: one for one in assignments}
+        self._stored_at: dict[str, float] = {}
         self.words: dict[str, UserWords] = {}
         self.edits: list[StepEdit] = []
 
@@ -80,7 +82,7 @@ class ProjectWorks:
         before = self._assigned.get(given.session_id)
         changes = Changes()
         if before and before.work in self._works and _same_evidence(before.contribution, given):
-            self._assign(before.work, before.role, given, changes)
+            self._move(before, given, changes)
             last = max(self.contributions(before.work), key=lambda one: one.last_activity_at)
             self._put(moved_on(self._works[before.work], last), changes)
             return changes
@@ -134,8 +136,17 @@ class ProjectWorks:
         drawn = merged(base, [given])
         self._put(msgspec.structs.replace(drawn, goal=drawn.goal or state.goal), changes)
 
+    def _move(self, before: Assignment, given: Contribution, changes: Changes) -> None:
+        """Take in what passes; it is stored now and then: the work itself has the latest of it."""
+        is_due = given.last_activity_at - self._stored_at.get(given.session_id, 0.0) > STORED_EVERY_S
+        if is_due or given.status != before.contribution.status:
+            self._assign(before.work, before.role, given, changes)
+        else:
+            self._assigned[given.session_id] = Assignment(given, before.role, before.work)
+
     def _assign(self, work_id: str, role: Role, given: Contribution, changes: Changes) -> None:
         assignment = Assignment(given, role, work_id)
+        self._stored_at[given.session_id] = given.last_activity_at
         self._assigned[given.session_id] = changes.assignments[given.session_id] = assignment
 
     def _put(self, work: Work, changes: Changes) -> None:
