@@ -7,9 +7,6 @@ from typing import NamedTuple
 from flowd.redaction.secret import MARK, Secret
 from flowd.system.regex_cost import WINDOW, compile_all
 
-# A match that fills its window is tried again with this much room.
-_MAX_SECRET = 64 * WINDOW
-
 
 class CustomPattern(NamedTuple):
     """A vetted regular expression and the kind of secret it finds; group 1, if any, is the secret."""
@@ -29,11 +26,11 @@ def compile_patterns(patterns: Iterable[str] | Mapping[str, str]) -> tuple[Custo
 
 
 def find_custom(text: str, patterns: Iterable[CustomPattern]) -> Iterator[Secret]:
-    """Yield every match of *patterns* in *text*, except in what has been masked before."""
+    """Yield every match of *patterns* in *text* that is not masked already."""
     for pattern in patterns:
         for match in _matches(pattern.expression, text):
             start, end = match.span(1 if pattern.expression.groups and match[1] is not None else 0)
-            if end > start and not _is_masked(text, start):
+            if end > start and not text.startswith(MARK, start):
                 yield Secret(pattern.kind, start, end)
 
 
@@ -45,14 +42,22 @@ def _matches(expression: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
         limit = position + WINDOW
         match = expression.search(text, position, limit)
         if match and match.start() < position + WINDOW // 2:
-            if match.end() == limit:
-                match = expression.match(text, match.start(), match.start() + _MAX_SECRET) or match
+            match = _with_more_room(expression, match, limit)
             yield match
             position = max(match.end(), match.start() + 1)
         else:
             position += WINDOW // 2
 
 
-def _is_masked(text: str, start: int) -> bool:
-    mark = text.rfind(MARK, max(0, start - 64), start + len(MARK))
-    return mark >= 0 and "]" not in text[mark:start]
+def _with_more_room(expression: re.Pattern[str], match: re.Match[str], limit: int) -> re.Match[str]:
+    """Return *match*, or the longer one that starts there if it was cut off by the *limit* of its window."""
+    text = match.string
+    room = WINDOW
+    while match.end() == limit < len(text):
+        room *= 8
+        limit = min(match.start() + room, len(text))
+        longer = expression.match(text, match.start(), limit)
+        if not longer:
+            break
+        match = longer
+    return match

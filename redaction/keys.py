@@ -20,7 +20,8 @@ _BASE64 = r"(?:[A-Za-z0-9+/]{16,}+={0,2}|[A-Za-z0-9+/]{2,15}={1,2}|=[A-Za-z0-9+/
 BODY = "(?:" + _BETWEEN + _BASE64 + ")*+"
 _BODY = re.compile(BODY)
 _LINE_BREAK = re.compile(r"\r?\n|\\{1,7}n|<br>|(?<=[\"']),? ?(?=[\"'])| ")
-_BODY_LINE = re.compile(_BETWEEN + _BASE64 + r"[\"'`,+ \\|\]]{0,8}\Z")
+_BODY_LINE = re.compile(_BETWEEN + _BASE64)
+_NOISE = "\"'`>+#*|-, \t\r\n\\[]"
 _LONG_RUN = re.compile(r"[A-Za-z0-9+/]{16}")
 _PUTTY = re.compile(r"Private-Lines: \d{1,3}")
 
@@ -51,8 +52,8 @@ def _frames(text: str) -> list[_Frame]:
     frames: list[_Frame] = []
     at = text.find(_NAME)
     while at >= 0:
-        found = _FRAME.search(text, max(0, at - _MAX_FRAME), at + _MAX_FRAME)
-        if found and (not frames or found.start() >= frames[-1].end):
+        after = frames[-1].end if frames else 0
+        if found := _FRAME.search(text, max(after, at - _MAX_FRAME), at + _MAX_FRAME):
             frames.append(_Frame(found[1] == "BEGIN", *found.span()))
         at = text.find(_NAME, at + 1)
     return frames
@@ -88,12 +89,11 @@ def _headless(text: str, after: int, end: _Frame) -> Iterator[Secret]:
     """Yield the lines of a key that lead to *end*, whose beginning was cut off."""
     after = max(after, end.start - _MAX_KEY)
     lines = text[after : end.start]
-    breaks = [0, *(match.end() for match in _LINE_BREAK.finditer(lines))]
-    start = len(lines)
-    for at in reversed(breaks):
-        line = lines[at:start].rstrip("\r\n ")
-        if line.strip("\"'`>+#*|- \t\\n,[") and not _BODY_LINE.match(line.rstrip("\\n<br>")):
+    start = last = len(lines)
+    for at in reversed([0, *(match.end() for match in _LINE_BREAK.finditer(lines))]):
+        line = lines[at:last].strip(_NOISE)
+        if line and not _BODY_LINE.fullmatch(line):
             break
-        start = at
+        start, last = at if line else start, at
     if start < len(lines):
         yield Secret("private-key", after + start, end.end)

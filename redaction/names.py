@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from flowd.redaction.secret import MARK
 from flowd.redaction.words import KEY_OWNERS, PASS_OWNERS, PLAIN_ENDINGS, PLAIN_KEY_OWNERS, PLAIN_OWNERS
 
 # The words that name a secret, each with the longer one that begins like it, if any.
@@ -97,8 +96,6 @@ def meaning_of(place: NamePlace, rest: str, owner: str, *, in_capitals: bool) ->
     before = owner.rstrip("_-")
     if before.endswith(PLAIN_OWNERS) or _SHORT_PLAIN_OWNER.search(before, max(0, len(before) - 5)):
         return None
-    if _is_inside_a_mark(owner):
-        return None
     if place.word == "pass":
         return _of_pass(rest, owner)
     if rest and _PLAIN_ENDING.search(rest):
@@ -152,8 +149,3 @@ def _of_token(word: str, rest: str, owner: str) -> Meaning | None:
         return None
     is_compound = word == "token" and owner[-1:] in ("_", "-", ".") and owner[-2:-1].isalnum()
     return _SECRET if is_compound else _WEAK
-
-
-def _is_inside_a_mark(owner: str) -> bool:
-    mark = owner.rfind(MARK)
-    return mark >= 0 and "]" not in owner[mark:]

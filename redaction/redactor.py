@@ -1,5 +1,6 @@
 """The redactor: every text flowd keeps passes through it before a byte is written."""
 
+import bisect
 import itertools
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -19,6 +20,7 @@ _MIN_TEXT = 8
 # What is left after a redaction can join into something new once or twice, never endlessly.
 _MAX_PASSES = 8
 _PIECE = 8192
+_MARKS = re.compile(re.escape(MARK) + r"[^\]\n]{1,64}\]")
 # Rules look at one line, at a name and the value below it, or at the body of a key: there is no cut.
 _CUT = re.compile(
     r"\n(?![ \t>+#*|-]{0,40}"
@@ -44,7 +46,7 @@ class Redactor:
 
     def find(self, text: str) -> list[Secret]:
         """Return the secrets in *text*, in order, none overlapping another."""
-        found = [*find_private_keys(text), *find_custom(text, self._custom)]
+        found = _without_marks(text, [*find_private_keys(text), *find_custom(text, self._custom)])
         for start, piece in _pieces(text):
             found.extend(Secret(kind, start + at, start + end) for kind, at, end in _find_in(piece))
         return _merged(found)
@@ -87,7 +89,20 @@ def _find_in(piece: str) -> list[Secret]:
     ]
     if places := find_names(lowered):
         found += find_named(piece, lowered, places)
-    return _merged(found) if found else found
+    return _merged(_without_marks(piece, found)) if found else found
+
+
+def _without_marks(text: str, secrets: list[Secret]) -> list[Secret]:
+    """Return *secrets* without those that would cut an earlier mark in two."""
+    if not secrets or MARK not in text:
+        return secrets
+    marks = [match.span() for match in _MARKS.finditer(text)]
+
+    def is_inside(position: int) -> bool:
+        index = bisect.bisect_left(marks, (position, 0)) - 1
+        return index >= 0 and position < marks[index][1]
+
+    return [secret for secret in secrets if not is_inside(secret.start) and not is_inside(secret.end)]
 
 
 def _redact_pieces(text: str) -> str:

@@ -73,7 +73,10 @@ def test_every_default_can_be_written_into_the_file_as_it_is(tmp_path: Path) -> 
         ("redaction:\n  patterns: abc\n", "redaction.patterns: 'abc' is not valid", "--defaults"),
         (
             "redaction:\n  patterns: ['a', '(b']\n",
-            "redaction.patterns: ['a', '(b'] is not valid: the pattern '(b' is not a regular expression: missing )",
+            (
+                "redaction.patterns: ['a', '(b'] is not valid: "
+                "the pattern '(b' is not a regular expression: missing )"
+            ),
             "",
         ),
         ("watch: 3\n", "watch: 3 is not a mapping of settings", ""),

@@ -51,7 +51,7 @@ NOTATIONS: dict[str, Notation] = {
         f"acme --{_variable(name).strip('_').lower().replace('_', '-')} {_shell(value)} --port 80"
     ),
     "url": lambda name, value: (
-        f"GET https://example.org/hook?v=2&{_variable(name)}=⟦{urllib.parse.quote(value, safe='')}⟧&page=3 HTTP/1.1"
+        f"GET https://example.org/hook?v=2&{_variable(name)}=⟦{urllib.parse.quote(value, safe='')}⟧&page=3"
     ),
     "log": lambda name, value: (
         f'2026-01-17T10:30:00Z INFO login user=bob {_variable(name)}="⟦{value}⟧" took=12ms'

@@ -5,21 +5,23 @@ from tests.redaction.samples.template import fill
 UUID = "{H8}-{H4}-{H4}-{H4}-{H12}"
 # Stand-ins, types and references: whatever stands before them, they are no secret.
 STAND_INS: tuple[str, ...] = (
-    "$TOKEN", "${TOKEN}", "${TOKEN:-}", "${{ secrets.DEPLOY_TOKEN }}", "{{ vault_token }}", "{{token}}", "%TOKEN%",
-    "%(token)s", "<your-token>", "<TOKEN>", "<redacted>", "your-token-here", "YOUR_API_KEY", "xxxxxxxxxxxxxxxx",
-    "****************", "...", "…", "changeme", "example", "None", "null", "true", "REDACTED", "[redacted:secret]",
-    "$(cat /run/secrets/token)", "`cat token.txt`", "/run/secrets/token", "~/.config/acme/token",
-    "op://vault/acme/token", "vault:secret/data/acme#token", "!vault", "!Ref TokenParameter",
-    "arn:aws:secretsmanager:eu-west-1:123456789012:secret:acme-AbCdEf", "@token", "env:TOKEN", "file:///etc/token",
+    "$TOKEN", "${TOKEN}", "${TOKEN:-}", "${{ secrets.DEPLOY_TOKEN }}", "{{ vault_token }}", "{{token}}",
+    "%TOKEN%", "%(token)s", "<your-token>", "<TOKEN>", "<redacted>", "your-token-here", "YOUR_API_KEY",
+    "xxxxxxxxxxxxxxxx", "****************", "...", "…", "changeme", "example", "None", "null", "true",
+    "REDACTED", "[redacted:secret]", "$(cat /run/secrets/token)", "`cat token.txt`", "/run/secrets/token",
+    "~/.config/acme/token", "op://vault/acme/token", "vault:secret/data/acme#token", "!vault",
+    "!Ref TokenParameter", "arn:aws:secretsmanager:eu-west-1:123456789012:secret:acme-AbCdEf", "@token",
+    "env:TOKEN", "file:///etc/token",
 )  # fmt: skip
 STAND_IN_NAMES = ("password", "API_TOKEN", "client_secret")
 EXPRESSIONS: tuple[str, ...] = (
-    'os.environ["TOKEN"]', 'os.getenv("TOKEN")', "process.env.TOKEN", "import.meta.env.VITE_TOKEN",
-    'ENV["TOKEN"]', 'System.getenv("TOKEN")', "getpass.getpass()", "config.token", "self.token", "settings.TOKEN",
-    "args.token", "request.form['x']", "generate_token()", "secrets.token_hex(16)", "var.token", "user_token",
-    "random_password.db.result", "data.vault_generic_secret.db.data", "Optional[str]", "str | None", "SecretStr",
-    "Secret<String>", "Token", "z.string()", "Field(...)", "await get_token(user)", "lambda: token", "new Token(x)",
-    "&token", "*token", "std::string", "nil", "undefined", "f'{token}'", "tokens[0]", "tokens.next()", "TOKEN_NAME",
+    "os.environ[\"TOKEN\"]", "os.getenv(\"TOKEN\")", "process.env.TOKEN", "import.meta.env.VITE_TOKEN",
+    "ENV[\"TOKEN\"]", "System.getenv(\"TOKEN\")", "getpass.getpass()", "config.token", "self.token",
+    "settings.TOKEN", "args.token", "request.form['x']", "generate_token()", "secrets.token_hex(16)",
+    "var.token", "user_token", "random_password.db.result", "data.vault_generic_secret.db.data",
+    "Optional[str]", "str | None", "SecretStr", "Secret<String>", "Token", "z.string()", "Field(...)",
+    "await get_token(user)", "lambda: token", "new Token(x)", "&token", "*token", "std::string", "nil",
+    "undefined", "f'{token}'", "tokens[0]", "tokens.next()", "TOKEN_NAME",
 )  # fmt: skip
 EXPRESSION_NAMES = ("token", "password", "api_key")
 
@@ -287,6 +289,18 @@ CODE: tuple[str, ...] = (
     "secret_manager_client_factory_provider_registry",
     "live_reload_server_configuration_manager",
     "rk_test and sk_test prefixes are for test mode",
+    "db-migration-2026-01-17-users-table-backfill done",
+    "as-of-2026-01-17-the-configuration-was-changed",
+    "sk-learn-model-2026-01-17-final-version-2",
+    "ion_channel_simulation_2026_run_12_final_b",
+    "key_rotation_2026_01_17_production_cluster_7",
+    "pa-report-2026-01-17-quarterly-numbers-v2",
+    "live_reload_2026_server_configuration_manager_3",
+    "ngrok_tunnel_for_2026_01_17_staging_environment_12",
+    "re_compile_2026_patterns_of_all_17_modules",
+    "api-gateway-2026-01-17-handler-for-orders-v2",
+    "secret-rotation-2026-01-17-all-services-done-12",
+    "token-refresh-2026-01-17-worker-queue-depth-12",
     "[redacted:github-token]: was here, token [redacted:secret]",
     "password=[redacted:password] host=db",
 )
