@@ -182,14 +182,7 @@ PROVIDERS: tuple[tuple[str, str], ...] = (
     ("discord webhook", "https://discord.com/api/webhooks/⟦{D19}/{B68}⟧"),
     (
         "teams webhook",
-<<<<<<< HEAD
-        (
-            "https://acme.webhook.office.com/webhookb2/⟦{H8}-{H4}-{H4}-{H4}-{H12}@{H8}-{H4}-{H4}-{H4}-{H12}"
-            "/IncomingWebhook/{H32}/{H8}-{H4}-{H4}-{H4}-{H12}⟧"
-        ),
-=======
         "https://acme.webhook.office.com/webhookb2/⟦{H8}-{H4}-{H4}-{H4}-{H12}/IncomingWebhook/{H32}/{H24}⟧",
->>>>>>> refs/heads/redaction
     ),
     ("telegram bot", "{D10}:AA{B33}"),
     ("telegram url", "https://api.telegram.org/bot⟦{D10}:AA{B33}⟧/sendMessage"),
