@@ -85,7 +85,7 @@ def test_asking_who_runs_never_refuses_a_start(tmp_path: Path, monkeypatch: pyte
     held(tmp_path / "lock").release()
     asker = os.open(tmp_path / "lock", os.O_RDONLY)
     fcntl.flock(asker, fcntl.LOCK_SH)
-    monkeypatch.setattr("flowd.daemon.lock.time.sleep", lambda _: os.close(asker))
+    monkeypatch.setattr("flowd.system.locks.time.sleep", lambda _: os.close(asker))
     held(tmp_path / "lock").release()
 
 
