@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from flowd.redaction import values
-from flowd.redaction.headers import find_cookies
-from flowd.redaction.secret import Secret
+from flowd.redaction.http import find_cookies
+from flowd.redaction.values import Secret
 
 _VALUE = (
     r"(?:\\{0,7}\"(?P<double>[^\"\\\n]{1,256})|\\{0,7}'(?P<single>[^'\n]{1,256})"
@@ -69,7 +69,7 @@ _PAIR = re.compile(
 
 
 def find_in_commands(text: str, lowered: str) -> Iterator[Secret]:
-    """Yield every secret in *text* that its place in a command or a pair tells; *lowered*: in lower case."""
+    """Yield every secret in *text* found by its position in a command or a pair; *lowered*: in lower case."""
     if " -" in text:
         yield from _find_options(text)
     for pattern in _statements_in(text, lowered):

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from flowd.redaction.keys import BODY
+from flowd.redaction.data import BODY
 
 
 class Shape(NamedTuple):

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 from flowd.redaction import values
 from flowd.redaction.commands import find_pair
-from flowd.redaction.headers import find_digest
+from flowd.redaction.http import find_digest
 from flowd.redaction.names import OWNER_LENGTH, Meaning, NamePlace, meaning_of
-from flowd.redaction.secret import Secret
+from flowd.redaction.values import Secret
 
 # All of these are written for lower-case text. Quantifiers are bounded or possessive: a failure is cheap.
 _QUOTES = r"\\{0,7}[\"'`]"
@@ -66,12 +66,12 @@ class _Candidate(NamedTuple):
 
     @property
     def is_assigned(self) -> bool:
-        """Whether the value is assigned to the name, rather than told in a sentence or beside it."""
+        """Whether the value is assigned to the name, rather than mentioned in a sentence or beside it."""
         return self.joint in ("sign", "flag", "value")
 
 
 def find_named(text: str, lowered: str, places: list[NamePlace]) -> Iterator[Secret]:
-    """Yield every secret in *text* that a name at *places* tells; *lowered* is *text* in lower case."""
+    """Yield every secret in *text* that follows a name at *places*; *lowered* is *text* in lower case."""
     after = _after_the_word()
     bare_values = _BareValues(text)
     done = passed = 0
@@ -133,7 +133,7 @@ def _candidate(text: str, lowered: str, place: NamePlace, joined: re.Match[str])
 
 
 def _value_span(text: str, candidate: _Candidate, bare_values: _BareValues) -> tuple[int, int]:
-    """Return where the value stands; it is empty where there is none."""
+    """Return the span of the value; empty if there is none."""
     start = candidate.value_at
     if candidate.joint == "tag":
         tagged = _TAGGED.match(text, start)
@@ -144,7 +144,7 @@ def _value_span(text: str, candidate: _Candidate, bare_values: _BareValues) -> t
         return phrase.span()
     end = bare_values.end(_QUERY_VALUE if candidate.in_query else _BARE, start)
     if candidate.joint in ("spoken", "blank"):
-        # The end of a sentence is no part of what it tells.
+        # The end of a sentence is not part of the value.
         while end > start and text[end - 1] in ".,;:)":
             end -= 1
     return start, end
@@ -185,7 +185,7 @@ def _end_of_quotation(text: str, quote: re.Match[str]) -> int:
 
 
 def _may_follow_a_blank(value: str, candidate: _Candidate, *, quoted: bool) -> bool:
-    """Return True if *value* can be told from the next word of a sentence."""
+    """Return True if *value* is distinguishable from the next word of a sentence."""
     return values.has_digit(value) or (quoted and candidate.meaning.is_password)
 
 

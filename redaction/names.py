@@ -1,4 +1,4 @@
-"""Names that mean a secret: where they stand in a text, and what they mean."""
+"""Names that mean a secret: their position in a text, and their meaning."""
 
 import re
 from collections.abc import Iterator
@@ -53,7 +53,7 @@ _WEAK = Meaning("secret", is_weak=True)
 
 
 class NamePlace(NamedTuple):
-    """A word that names a secret, and where it stands."""
+    """A word that names a secret, and its position."""
 
     start: int
     end: int

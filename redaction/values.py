@@ -1,10 +1,11 @@
-"""Judge what stands after the name of a secret: a secret, a stand-in for one, or code that fetches it."""
+"""Decide whether the value after a name is a secret, a placeholder, or code that reads the secret."""
 
 import re
+from typing import NamedTuple
 
-from flowd.redaction.secret import MARK
 from flowd.redaction.words import FILE_ENDINGS, NOT_SECRETS, SENTENCE_WORDS, TYPE_ENDINGS
 
+MARK = "[redacted:"
 MIN_PASSWORD = 4
 MIN_SECRET = 8
 # All but _BRACES are used with match or fullmatch: a search would try them at every letter.
@@ -57,6 +58,14 @@ _APP_PASSWORD = re.compile(r"[a-z]{4}(?: [a-z]{4}){3}")
 _VERSION = re.compile(r"v?\d+(?:\.\d+)+\S{0,12}|sha\d+|md\d|argon2\w*|oauth2?\w*|base\d+|utf-?\d+|x509")
 
 
+class Secret(NamedTuple):
+    """The kind of a secret and its span in a text."""
+
+    kind: str
+    start: int
+    end: int
+
+
 def has_digit(value: str) -> bool:
     """Return True if there is a digit in *value*."""
     return bool(_DIGIT.search(value))
@@ -69,7 +78,7 @@ def is_stand_in_token(value: str) -> bool:
 
 
 def is_stand_in(value: str) -> bool:
-    """Return True if *value* stands for a secret: a template, a reference, a word, an earlier mask."""
+    """Return True if *value* is a placeholder for a secret: a template, a reference, a word, an earlier mask."""
     lowered = value.lower()
     return bool(
         value.startswith(MARK)

@@ -1,6 +1,6 @@
-"""Word lists that tell values from the language around them."""
+"""Word lists that distinguish values from the prose around them."""
 
-# A value that is one of these is a stand-in, a type, a state or the start of a sentence.
+# A value that is one of these is a placeholder, a type, a state or the start of a sentence.
 NOT_SECRETS = frozenset(
     """
     a abc access accepted after again all allowed also always an and any anystr api app are args argv array
@@ -149,7 +149,7 @@ PLAIN_OWNERS = tuple(
     creation context thinking resume
     """.split()
 )
-# A name that ends like this tells about a secret: ``password_file``, ``token_type``.
+# A name that ends like this describes a secret: ``password_file``, ``token_type``.
 PLAIN_ENDINGS = tuple(
     """
     id ids name type path file url uri endpoint count limit expiry expires expiration ttl length len size
