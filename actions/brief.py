@@ -24,10 +24,15 @@ from flowd.redaction.data import Redact
 from flowd.redaction.redactor import redact as redact_built_in
 from flowd.store.database import Database
 from flowd.store.documents import latest_of_project, of_project, open_escalations
-from flowd.store.handoff_yaml_state import HandoffYamlStates
+from flowd.store.handoff_fields import (
+    HandoffYamlStates,
+    UserFields,
+    is_trusted,
+    untrusted_fields,
+    user_fields,
+)
 from flowd.store.journal import Journal
 from flowd.store.knowledge.context import session_context
-from flowd.store.user_fields import UserFields, is_trusted, untrusted_fields, user_fields
 from flowd.store.works import Works
 from flowd.system.times import age
 from flowd.workspace.clients import gone_sessions

@@ -12,8 +12,14 @@ from flowd.handoff.yaml.api import get_handoff_path, update_handoff
 from flowd.handoff.yaml.api import read_handoff as read_file
 from flowd.handoff.yaml.document import Handoff, default_fields, is_absent
 from flowd.handoff.yaml.merge import merge_into_file
-from flowd.store.handoff_yaml_state import HandoffYamlStates
-from flowd.store.user_fields import GUARDED, is_trusted, trust_fact, untrusted_fields, user_fields
+from flowd.store.handoff_fields import (
+    GUARDED,
+    HandoffYamlStates,
+    is_trusted,
+    trust_fact,
+    untrusted_fields,
+    user_fields,
+)
 from flowd.system.errors import StoreError
 from flowd.system.times import utc_now
 from flowd.workspace.git import read_branch, uncommitted_files

@@ -1,7 +1,7 @@
 """Use-cases of the knowledge graph: find one node, forget it."""
 
 from flowd.actions.context import Context
-from flowd.store.knowledge.edits import forget
+from flowd.store.knowledge.effects import forget
 from flowd.store.knowledge.graph import Node
 from flowd.store.knowledge.search import find_nodes
 from flowd.system.errors import FlowdError

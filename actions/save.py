@@ -18,7 +18,7 @@ from flowd.handoff.yaml.merge import merge_into_file
 from flowd.model.checkpoints import checkpoint_fact, moment
 from flowd.model.work import Work
 from flowd.sinks.handoff_yaml import handoff_of
-from flowd.store.user_fields import UserFields, user_fields_fact
+from flowd.store.handoff_fields import UserFields, user_fields_fact
 from flowd.store.works import work_fact
 from flowd.system.errors import FlowdError, StoreError
 from flowd.workspace.git import read_branch, uncommitted_files

@@ -11,8 +11,8 @@ from bench.table import Row, limit_row
 from flowd.handoff.block.find import blocks_in_markdown
 from flowd.model.block import FoundBlock, Gotcha, HandoffBlock, Level, Pattern, TaskRef, digest, stable_id
 from flowd.store.database import Database
-from flowd.store.knowledge.blocks import keep_block
 from flowd.store.knowledge.graph import Provenance
+from flowd.store.knowledge.intake import keep_block
 from flowd.store.knowledge.search import NodeQuery, search
 from flowd.store.migrations import migrate
 from flowd.system.progress import ProgressBar

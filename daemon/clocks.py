@@ -5,8 +5,8 @@ from collections.abc import Callable
 
 from flowd.config.live import LiveSettings
 from flowd.daemon.store_gate import StoreGate
-from flowd.store.idle import IdleTable, Pause
 from flowd.store.schema import made_at
+from flowd.store.sessions import IdleTable, Pause
 from flowd.system.errors import StoreError
 
 MINUTE_S = 60

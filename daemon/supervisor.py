@@ -37,8 +37,8 @@ from flowd.handoff.markdown.directory import handoffs_dir
 from flowd.sinks.protocol import Sink
 from flowd.sinks.registry import make_sinks
 from flowd.store.database import Database
-from flowd.store.idle import Pause
 from flowd.store.journal import Journal
+from flowd.store.sessions import Pause
 from flowd.system.errors import SettingsError
 from flowd.system.processes import end_programs, python_command, running_programs
 

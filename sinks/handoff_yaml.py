@@ -17,8 +17,7 @@ from flowd.redaction.data import Redact
 from flowd.redaction.live import LiveRedactor
 from flowd.sinks.protocol import PermanentFailureError
 from flowd.store.database import Database
-from flowd.store.handoff_yaml_state import HandoffYamlState, HandoffYamlStates, folder_identity
-from flowd.store.user_fields import GUARDED
+from flowd.store.handoff_fields import GUARDED, HandoffYamlState, HandoffYamlStates, folder_identity
 from flowd.workspace.project import FOLDER
 
 MAX_FILES = 20

@@ -6,7 +6,7 @@ from contextlib import suppress
 from flowd.model.facts import Fact, StateChanged
 from flowd.model.session import latest_activity
 from flowd.store.database import Database
-from flowd.store.idle import IdleTable, Pause
+from flowd.store.sessions import IdleTable, Pause
 
 CONDUCTOR = "conductor"
 MARKER = ".last_activity"

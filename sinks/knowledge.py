@@ -5,9 +5,8 @@ import sqlite3
 from flowd.model.facts import BlockFound, Fact, StateChanged
 from flowd.model.session import SessionState
 from flowd.store.database import Database
-from flowd.store.knowledge.blocks import keep_block
 from flowd.store.knowledge.graph import Provenance
-from flowd.store.knowledge.insights import findings_digest, keep_insights
+from flowd.store.knowledge.intake import findings_digest, keep_block, keep_insights
 from flowd.system.errors import StoreError
 
 MAX_REMEMBERED = 2000

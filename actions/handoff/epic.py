@@ -17,7 +17,7 @@ from flowd.actions.handoff.track import (
 from flowd.handoff.track.tracks import Track
 from flowd.model.checkpoints import checkpoint_fact
 from flowd.model.facts import Fact
-from flowd.store.user_fields import binding_fact
+from flowd.store.handoff_fields import binding_fact
 from flowd.system.errors import FlowdError
 
 

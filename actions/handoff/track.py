@@ -16,7 +16,7 @@ from flowd.model.facts import Checkpointed, Fact
 from flowd.sinks.track.create import Creation, CreationResult
 from flowd.sinks.track.delivery import DeliverNow
 from flowd.sinks.track.resume import TrackSummary, resume_track
-from flowd.store.user_fields import bound_track
+from flowd.store.handoff_fields import bound_track
 from flowd.system.errors import FlowdError
 from flowd.system.times import age
 

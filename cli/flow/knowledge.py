@@ -15,7 +15,7 @@ from flowd.cli.output import home_relative, paint, print_json, visible, wrapped
 from flowd.cli.verb import add_verb
 from flowd.store.database import Database
 from flowd.store.knowledge.context import MappedFile, TaskBlocker, blocked_tasks, blockers_of, files_of
-from flowd.store.knowledge.edits import pin
+from flowd.store.knowledge.effects import pin
 from flowd.store.knowledge.graph import NODE_TYPES, Node
 from flowd.store.knowledge.search import (
     MentionRow,

@@ -9,8 +9,8 @@ from flowd.model.checkpoints import checkpoint_fact, moment
 from flowd.model.facts import Compacted, Fact, SessionEnded, Trigger, WentIdle
 from flowd.model.hook_input import HookInput
 from flowd.redaction.data import Redact
-from flowd.store.idle import Pause
 from flowd.store.journal import Batch, Journal
+from flowd.store.sessions import Pause
 
 MAX_MESSAGE_CHARACTERS = 4000
 HOOK_TRIGGERS: dict[str, Trigger] = {"PreCompact": "precompact", "Stop": "stop", "SessionEnd": "session-end"}

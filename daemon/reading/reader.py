@@ -30,9 +30,9 @@ from flowd.extractors.transcript.paths import transcript_name
 from flowd.model.facts import Fact, HandoffIndexed, StateChanged
 from flowd.model.hook_input import HookInput
 from flowd.redaction.live import LiveRedactor
-from flowd.store.idle import IdleTable, Pause
 from flowd.store.journal import Journal
 from flowd.store.schema import made_at
+from flowd.store.sessions import IdleTable, Pause
 from flowd.system.errors import StoreError
 
 # A changed file is read up to this at once. What is longer is read on as backlog, one chunk at a time, so

@@ -7,8 +7,8 @@ from flowd.handoff.markdown.document import Document, Kind
 from flowd.handoff.markdown.render import HandoffDraft, as_purpose, carried_forward, one_line
 from flowd.model.facts import Trigger
 from flowd.model.session import SessionState, latest_activity
+from flowd.store.handoff_fields import UserFields, user_fields
 from flowd.store.journal import Journal
-from flowd.store.user_fields import UserFields, user_fields
 from flowd.system.text import and_more
 from flowd.workspace.git import commits_between, head_commit, read_branch
 

@@ -27,8 +27,8 @@ from flowd.sinks.track.create import Creation, CreationResult
 from flowd.sinks.track.delivery import DeferDelivery
 from flowd.sinks.track.pending import AUTOMATIC_TRIGGERS
 from flowd.store.database import Database
+from flowd.store.handoff_fields import bound_track
 from flowd.store.journal import Journal
-from flowd.store.user_fields import bound_track
 from flowd.system.errors import FlowdError
 from flowd.system.times import iso_millis, to_seconds
 

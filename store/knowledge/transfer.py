@@ -11,8 +11,17 @@ from flowd.model.block import stable_id
 from flowd.redaction.data import Redact
 from flowd.redaction.redactor import redact
 from flowd.store.database import Database
-from flowd.store.knowledge.graph import IMPORT_WEIGHT, Edge, Mention, Node, NodeType, Provenance, task_key
-from flowd.store.knowledge.nodes import add_edges, add_mentions
+from flowd.store.knowledge.graph import (
+    IMPORT_WEIGHT,
+    Edge,
+    Mention,
+    Node,
+    NodeType,
+    Provenance,
+    add_edges,
+    add_mentions,
+    task_key,
+)
 from flowd.store.knowledge.search import nodes_in
 from flowd.system.errors import FlowdError
 from flowd.system.text import cut, one_line

@@ -22,9 +22,14 @@ from flowd.model.facts import state_fact
 from flowd.model.hook_input import HookInput
 from flowd.model.session import SessionState
 from flowd.store.database import Database
-from flowd.store.handoff_yaml_state import HandoffYamlState, HandoffYamlStates, folder_identity
+from flowd.store.handoff_fields import (
+    HandoffYamlState,
+    HandoffYamlStates,
+    folder_identity,
+    trust_fact,
+    user_fields_fact,
+)
 from flowd.store.journal import Journal
-from flowd.store.user_fields import trust_fact, user_fields_fact
 
 
 def remember(database: Database, project: Path, session_id: str, age_s: float = 60, **fields: object) -> None:

@@ -9,7 +9,7 @@ from flowd.actions.handoff_yaml import has_folder, init_project, read_handoff, s
 from flowd.handoff.yaml.document import default_fields
 from flowd.model.work import Work
 from flowd.sinks.handoff_yaml import handoff_of
-from flowd.store.handoff_yaml_state import VALUES_KEPT, HandoffYamlState, HandoffYamlStates
+from flowd.store.handoff_fields import VALUES_KEPT, HandoffYamlState, HandoffYamlStates
 from tests.support.git import git
 
 

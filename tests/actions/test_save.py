@@ -11,7 +11,7 @@ from flowd.handoff.yaml.api import load_handoff
 from flowd.handoff.yaml.merge import merge_into_file
 from flowd.model.facts import state_fact
 from flowd.model.session import SessionState
-from flowd.store.user_fields import UserFields, user_fields
+from flowd.store.handoff_fields import UserFields, user_fields
 from flowd.system.errors import FlowdError
 from flowd.workspace.project import Project, resolve_project
 

@@ -13,7 +13,7 @@ from flowd.model.facts import state_fact
 from flowd.model.session import SessionState
 from flowd.sinks.idle_timer import IdleTimerSink
 from flowd.store.database import Database
-from flowd.store.idle import IdleTable, Pause
+from flowd.store.sessions import IdleTable, Pause
 
 NOW = float(int(time.time()))
 MINUTE = 60.0

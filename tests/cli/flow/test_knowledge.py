@@ -9,8 +9,8 @@ import pytest
 from flowd.actions.context import Context
 from flowd.cli.flow import knowledge
 from flowd.handoff.block.find import blocks_in_markdown
-from flowd.store.knowledge.blocks import keep_block
 from flowd.store.knowledge.graph import Provenance
+from flowd.store.knowledge.intake import keep_block
 from flowd.system.errors import FlowdError
 from tests.support.commands import run_verb
 

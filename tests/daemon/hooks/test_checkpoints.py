@@ -10,8 +10,8 @@ import pytest
 from flowd.daemon.hooks.event import HookEvent
 from flowd.model.facts import Checkpointed, StateChanged
 from flowd.model.hook_input import HookInput, hook_input
-from flowd.store.idle import Pause
 from flowd.store.journal import Journal
+from flowd.store.sessions import Pause
 from tests.support.transcript_lines import line
 
 if TYPE_CHECKING:

@@ -20,9 +20,9 @@ from flowd.sinks.handoff_markdown.sink import GRACE_S, HandoffIndexSink, Handoff
 from flowd.sinks.protocol import PermanentFailureError
 from flowd.store.database import Database
 from flowd.store.documents import acknowledging_facts, indexed_fact, open_escalations
+from flowd.store.handoff_fields import user_fields_fact
 from flowd.store.journal import Journal
 from flowd.store.migrations import migrate
-from flowd.store.user_fields import user_fields_fact
 
 NOW = time.time()
 SESSION = "0b5e4c1a-0000-4000-8000-000000000001"

@@ -20,8 +20,8 @@ from flowd.sinks.track.delivery import DeferDelivery, DeliverNow
 from flowd.sinks.track.resume import resume_track
 from flowd.sinks.track.sink import TrackSink
 from flowd.store.database import Database
+from flowd.store.handoff_fields import binding_fact
 from flowd.store.journal import Journal
-from flowd.store.user_fields import binding_fact
 from flowd.system.errors import FlowdError
 from tests.support.beads_project import BeadsProject
 from tests.support.stand_ins.agent_mail import running_server

@@ -11,9 +11,9 @@ from flowd.handoff.block.find import blocks_in_markdown
 from flowd.handoff.task_context import render
 from flowd.model.block import FoundBlock, HandoffBlock
 from flowd.store.database import Database
-from flowd.store.knowledge.blocks import keep_block
 from flowd.store.knowledge.context import context_from, contexts_before, session_context
 from flowd.store.knowledge.graph import Provenance
+from flowd.store.knowledge.intake import keep_block
 from tests.support.repository import SHARED
 
 SPECIFICATION = SHARED / "specs" / "structured-handoff-block.md"

@@ -10,11 +10,10 @@ from hypothesis import strategies as st
 from flowd.handoff.block.find import blocks_in_markdown
 from flowd.model.session import Insight, SessionState
 from flowd.store.database import Database
-from flowd.store.knowledge.blocks import keep_block
 from flowd.store.knowledge.context import context_from
-from flowd.store.knowledge.edits import forget, pin
+from flowd.store.knowledge.effects import forget, pin
 from flowd.store.knowledge.graph import Node, Provenance
-from flowd.store.knowledge.insights import keep_insights
+from flowd.store.knowledge.intake import keep_block, keep_insights
 from flowd.store.knowledge.search import NodeQuery, find_nodes, search
 
 PROJECT = "/home/someone/shop"

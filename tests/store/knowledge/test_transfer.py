@@ -7,8 +7,8 @@ import pytest
 
 from flowd.handoff.block.find import blocks_in_markdown
 from flowd.store.database import Database
-from flowd.store.knowledge.blocks import keep_block
 from flowd.store.knowledge.graph import Provenance
+from flowd.store.knowledge.intake import keep_block
 from flowd.store.knowledge.search import NodeQuery, find_nodes, search
 from flowd.store.knowledge.transfer import as_dot, as_json, as_mermaid, import_graph, load_graph
 from flowd.store.migrations import migrate

@@ -6,9 +6,9 @@ import pytest
 from flowd.handoff.block.find import blocks_in_markdown
 from flowd.model.block import FoundBlock
 from flowd.store.database import Database
-from flowd.store.knowledge.blocks import keep_block
 from flowd.store.knowledge.context import blocked_tasks, blockers_of, contexts_before, learned_gotchas
 from flowd.store.knowledge.graph import Provenance
+from flowd.store.knowledge.intake import keep_block
 from flowd.store.knowledge.search import NodeQuery, find_nodes, known_of, search, tasks_of
 
 PROJECT = "/home/someone/shop"
