@@ -5,7 +5,7 @@ from flowd.redaction.data import Redact
 from flowd.sinks.agent_mail.sink import AgentMailSink
 from flowd.sinks.beads.sink import BeadsSink
 from flowd.sinks.core_db import CoreDbSink
-from flowd.sinks.handoff_markdown.sink import HandoffIndexSink, HandoffMarkdownSink
+from flowd.sinks.handoff_markdown import HandoffIndexSink, HandoffMarkdownSink
 from flowd.sinks.handoff_yaml import HandoffYamlSink
 from flowd.sinks.idle_timer import IdleTimerSink
 from flowd.sinks.knowledge import KnowledgeSink

@@ -17,7 +17,7 @@ from flowd.model.checkpoints import checkpoint_fact, moment
 from flowd.model.facts import Fact, Trigger
 from flowd.model.session import SessionState
 from flowd.redaction.data import Redact
-from flowd.sinks.handoff_markdown.draft import PreviousHandoff, session_draft, words_for
+from flowd.sinks.handoff_markdown import PreviousHandoff, session_draft, words_for
 from flowd.store.documents import indexed_fact
 from flowd.workspace.git import read_branch, uncommitted_files
 

@@ -1,12 +1,18 @@
-"""The ``handoff:`` mapping of a project's ``conductor/workflow.md``."""
+"""The conductor's rules for handoffs of a project, and which handoffs the track sink is about to write."""
 
 import os
 import re
+import time
 from typing import Any, NamedTuple
 
+from flowd.config.settings import Settings
 from flowd.handoff.errors import HandoffError
+from flowd.handoff.track.beads import TrackBeads
 from flowd.handoff.track.files import read_track_file
+from flowd.handoff.track.tracks import has_conductor
+from flowd.model.facts import Checkpointed, Fact
 from flowd.system.regex_cost import find_problem
+from flowd.system.times import iso_millis
 from flowd.system.yaml_text import YamlTextError, load_yaml
 
 # The triggers of the conductor, by priority. No event of flowd has more than one of them.
@@ -14,6 +20,9 @@ PRIORITIES = ("pre-finish", "epic-end", "epic-start", "design-end", "idle", "man
 ALWAYS = frozenset({"design-end", "pre-finish", "manual"})
 MAX_PATTERNS = 20
 _MAPPING = re.compile(r"^handoff:[ \t]*\n(?:(?:[ \t]+.*|[ \t]*)(?:\n|\Z))+", re.MULTILINE)
+# The triggers whose checkpoints become handoffs of a track without a command.
+AUTOMATIC_TRIGGERS = frozenset({"design-end", "epic-start", "epic-end", "pre-finish", "idle"})
+MAX_WAIT_S = 10.0
 
 
 class TrackRules(NamedTuple):
@@ -79,3 +88,15 @@ def _patterns(value: object) -> tuple[tuple[str, ...], tuple[str, ...]]:
         else:
             good.append(pattern)
     return tuple(good), tuple(warnings)
+
+
+def track_handoff_pending(fact: Fact, track: TrackBeads | None, settings: Settings) -> bool:
+    """Return True if the track sink is about to write the handoff of *fact*; False after MAX_WAIT_S."""
+    checkpoint = fact.body
+    if not isinstance(checkpoint, Checkpointed) or checkpoint.trigger not in AUTOMATIC_TRIGGERS:
+        return False
+    if track is None or time.time() > fact.at + MAX_WAIT_S or not settings.conductor.enabled:
+        return False
+    if track.last_handoff >= iso_millis(fact.at):
+        return False
+    return has_conductor(fact.project) and read_rules(fact.project).allows(checkpoint.trigger)

@@ -1,6 +1,7 @@
 """The conductor's tracks of a project: which there are, and which one is being worked on."""
 
 # ruff: noqa: PTH112, PTH113, PTH114 - os.path answers False where Path raises
+
 import os
 import re
 from typing import NamedTuple
@@ -198,3 +199,16 @@ def _names(directory: str) -> list[str]:
     except OSError:
         return []
     return [name for name in names if not name.startswith(".") and name.isprintable()][:MAX_TRACKS]
+
+
+class TrackProgress(NamedTuple):
+    """Tasks done of all tasks, counted by Beads or by the plan, and the phase of the plan."""
+
+    done: int = 0
+    total: int = 0
+    phase: Phase | None = None
+
+    @property
+    def percent(self) -> int:
+        """Whole percent, 0 without any task."""
+        return percent(self.done, self.total)

@@ -1,21 +1,74 @@
-"""Send and find handoffs on an Agent Mail server, as a registered agent."""
+"""Send and find handoffs on an Agent Mail server, as an agent whose registration is kept on disk."""
 
 import re
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import msgspec
+
+from flowd.config.paths import make_private_dir, resolve_paths
 from flowd.config.settings import AgentMailSettings
 from flowd.handoff.mail_message import MailMessage, thread_id
 from flowd.sinks.agent_mail.client import AgentMailClient, MailError
-from flowd.sinks.agent_mail.memory import KnownAgent, MailMemory
 from flowd.system.errors import FlowdError
+from flowd.system.files import atomic_write
 
+MAX_SENT = 500
 DEFAULT_AGENT = "flowd"
 MAX_INBOX = 50
 # Errors of the server about an unknown sender or recipient, or a missing token.
 _NOT_REGISTERED = re.compile(
     r"not registered|not found|unknown agent|sender_token|registration_token", re.IGNORECASE
 )
+
+
+class KnownAgent(msgspec.Struct, frozen=True):
+    """The name that the server assigned, and its token; empty if another program registered it."""
+
+    name: str
+    token: str = ""
+
+
+class _MailState(msgspec.Struct):
+    agents: dict[str, KnownAgent] = {}
+    sent: list[str] = []
+
+
+class MailMemory:
+    """Stores agents by server, project and requested name, and the ids of sent mails."""
+
+    def __init__(self, file: Path | None = None) -> None:
+        self._file = file or resolve_paths().state_dir / "agent_mail.json"
+
+    def agent(self, server_project: str, name: str) -> KnownAgent | None:
+        """Return the agent registered there under the requested *name*."""
+        return self._read().agents.get(f"{server_project} {name}")
+
+    def put_agent(self, server_project: str, name: str, agent: KnownAgent) -> None:
+        """Store a registration."""
+        state = self._read()
+        state.agents[f"{server_project} {name}"] = agent
+        self._write(state)
+
+    def was_sent(self, identity: str) -> bool:
+        """Return True if the message with this id was sent."""
+        return identity in self._read().sent
+
+    def put_sent(self, identity: str) -> None:
+        """Record that the message with this id was sent."""
+        state = self._read()
+        state.sent = [*state.sent, identity][-MAX_SENT:]
+        self._write(state)
+
+    def _read(self) -> _MailState:
+        try:
+            return msgspec.json.decode(self._file.read_bytes(), type=_MailState)
+        except (FileNotFoundError, msgspec.DecodeError):
+            return _MailState()
+
+    def _write(self, state: _MailState) -> None:
+        make_private_dir(self._file.parent)
+        atomic_write(self._file, msgspec.json.encode(state))
 
 
 class ReceivedMail(NamedTuple):

@@ -7,13 +7,12 @@ import msgspec
 from flowd.handoff.track.document import USUAL_STEPS, TrackHandoff
 from flowd.handoff.track.index import handoffs_in
 from flowd.handoff.track.metadata import Gates
-from flowd.handoff.track.tracks import Track
+from flowd.handoff.track.tracks import Track, TrackProgress
 from flowd.handoff.track.workers import Workers
 from flowd.model.facts import Checkpointed
 from flowd.model.session import SessionState
 from flowd.redaction.data import Redact, redact_data
 from flowd.redaction.redactor import Redactor, redact
-from flowd.sinks.track.progress import TrackProgress
 from flowd.workspace.git import commits_between, head_commit, read_branch
 
 MAX_FILES = 12

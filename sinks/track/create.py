@@ -13,18 +13,17 @@ from flowd.handoff.track.document import TrackHandoff, file_name, render, write_
 from flowd.handoff.track.index import add_to_index
 from flowd.handoff.track.metadata import Gates, HandoffSection, HistoryEntry, Metadata, add_to_history
 from flowd.handoff.track.rules import PRIORITIES, TrackRules, read_rules
-from flowd.handoff.track.tracks import CONDUCTOR, HANDOFFS, Track, choose_track
+from flowd.handoff.track.tracks import CONDUCTOR, HANDOFFS, Track, TrackProgress, choose_track
 from flowd.handoff.track.workers import Workers, read_workers
 from flowd.model.facts import Checkpointed
 from flowd.redaction.data import Redact
 from flowd.redaction.redactor import redact
 from flowd.sinks.agent_mail.sink import checkpoint_mail
 from flowd.sinks.beads.bd import is_issue_id
-from flowd.sinks.beads.content import checkpoint_note
+from flowd.sinks.beads.sink import checkpoint_note
 from flowd.sinks.idle_timer import touch_marker
 from flowd.sinks.track.content import handoff_of, with_steps_left, without_secrets
 from flowd.sinks.track.delivery import DeliveryResult, TrackDelivery, counted_progress
-from flowd.sinks.track.progress import TrackProgress
 from flowd.system.errors import FlowdError
 from flowd.system.times import iso_millis
 

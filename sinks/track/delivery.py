@@ -1,4 +1,4 @@
-"""Deliver a track handoff to Beads and Agent Mail, and read back what they have."""
+"""Deliver a track handoff to Beads and Agent Mail, and read its progress from Beads."""
 
 from typing import NamedTuple, Protocol
 
@@ -6,11 +6,11 @@ from flowd.config.settings import Settings
 from flowd.handoff.beads_note import BeadsNote
 from flowd.handoff.mail_message import MailMessage
 from flowd.handoff.track.beads import beads_disabled
-from flowd.sinks.agent_mail.mailbox import ReceivedMail, is_configured, latest_handoff, send_handoff
-from flowd.sinks.beads.bd import BdOutcome, BeadsIssue
+from flowd.handoff.track.tracks import TrackProgress
+from flowd.sinks.agent_mail.mailbox import is_configured, send_handoff
+from flowd.sinks.beads.bd import BdOutcome
 from flowd.sinks.beads.directory import find_beads
-from flowd.sinks.beads.notes import epic_progress, read_issue, sync_note
-from flowd.sinks.track.progress import TrackProgress
+from flowd.sinks.beads.notes import epic_progress, sync_note
 
 # With these outcomes no note was due: the step is skipped, not failed.
 _NOT_DUE = frozenset({BdOutcome.ABSENT, BdOutcome.NO_DATABASE, BdOutcome.NO_ISSUE})
@@ -87,17 +87,3 @@ def counted_progress(project: str, epic: str, settings: Settings) -> TrackProgre
         return None
     progress = epic_progress(project, epic, settings.beads)
     return progress if progress and progress.total else None
-
-
-def issue_of_epic(project: str, epic: str, settings: Settings) -> BeadsIssue | None:
-    """Return the issue as bd shows it, None if there is none."""
-    if not epic or not uses_beads(project, settings):
-        return None
-    return next(iter(read_issue(project, epic, settings.beads).issues), None)
-
-
-def mailed_handoff(project: str, track: str, epic: str, settings: Settings) -> ReceivedMail | None:
-    """Return the newest handoff mailed about *track* or its *epic*; raise if the server cannot be reached."""
-    threads = dict.fromkeys(("", epic))
-    found = [latest_handoff(project, track, settings.agent_mail, epic=name) for name in threads]
-    return max((mail for mail in found if mail), key=lambda mail: mail.created_at, default=None)

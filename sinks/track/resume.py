@@ -8,12 +8,12 @@ from flowd.handoff.errors import HandoffError
 from flowd.handoff.track.document import ReadHandoff
 from flowd.handoff.track.index import handoffs_in
 from flowd.handoff.track.metadata import set_active
-from flowd.handoff.track.tracks import Track
-from flowd.sinks.agent_mail.mailbox import ReceivedMail
+from flowd.handoff.track.tracks import Track, TrackProgress
+from flowd.sinks.agent_mail.mailbox import ReceivedMail, latest_handoff
 from flowd.sinks.beads.bd import BeadsIssue
+from flowd.sinks.beads.notes import read_issue
 from flowd.sinks.idle_timer import touch_marker
-from flowd.sinks.track.delivery import counted_progress, issue_of_epic, mailed_handoff
-from flowd.sinks.track.progress import TrackProgress
+from flowd.sinks.track.delivery import counted_progress, uses_beads
 from flowd.system.errors import FlowdError
 from flowd.system.times import age
 from flowd.workspace.git import read_branch
@@ -40,7 +40,7 @@ def resume_track(track: Track, settings: Settings) -> TrackSummary:
     mail = _mailed(track, settings, warnings)
     written = handoffs_in(track.project, track.handoffs)
     handoff = written[-1] if written else None
-    issue = issue_of_epic(track.project, epic, settings)
+    issue = _issue_of_epic(track.project, epic, settings)
     warnings += _drifted(track, handoff)
     _mark_active(track, progress, warnings)
     return TrackSummary(track, epic, mail, handoff, issue, progress, tuple(warnings))
@@ -62,7 +62,7 @@ def _progress(track: Track, settings: Settings, warnings: list[str]) -> tuple[st
 
 def _mailed(track: Track, settings: Settings, warnings: list[str]) -> ReceivedMail | None:
     try:
-        return mailed_handoff(track.project, track.name, _last_epic(track), settings)
+        return _mailed_handoff(track.project, track.name, _last_epic(track), settings)
     except (FlowdError, OSError) as error:
         warnings.append(f"Agent Mail unavailable - using file-based handoffs only ({error})")
         return None
@@ -97,3 +97,17 @@ def _mark_active(track: Track, progress: TrackProgress, warnings: list[str]) -> 
         set_active(track.project, track.directory, progress.percent)
     except HandoffError as error:
         warnings.append(f"metadata.json: {error}")
+
+
+def _issue_of_epic(project: str, epic: str, settings: Settings) -> BeadsIssue | None:
+    """Return the issue as bd shows it, None if there is none."""
+    if not epic or not uses_beads(project, settings):
+        return None
+    return next(iter(read_issue(project, epic, settings.beads).issues), None)
+
+
+def _mailed_handoff(project: str, track: str, epic: str, settings: Settings) -> ReceivedMail | None:
+    """Return the newest handoff mailed about *track* or its *epic*; raise if the server cannot be reached."""
+    threads = dict.fromkeys(("", epic))
+    found = [latest_handoff(project, track, settings.agent_mail, epic=name) for name in threads]
+    return max((mail for mail in found if mail), key=lambda mail: mail.created_at, default=None)

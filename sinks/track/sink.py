@@ -12,7 +12,7 @@ from flowd.handoff.errors import HandoffError
 from flowd.handoff.track.beads import EXPORT, closed_epics
 from flowd.handoff.track.index import handoffs_in
 from flowd.handoff.track.metadata import HistoryEntry
-from flowd.handoff.track.rules import read_rules
+from flowd.handoff.track.rules import AUTOMATIC_TRIGGERS, read_rules
 from flowd.handoff.track.tracks import Track, choose_track, has_conductor
 from flowd.handoff.track.workers import Workers, read_workers
 from flowd.handoff.yaml.storage import Signature, signature_of
@@ -25,7 +25,6 @@ from flowd.sinks.beads.directory import find_beads
 from flowd.sinks.protocol import RetryLaterError
 from flowd.sinks.track.create import Creation, CreationResult
 from flowd.sinks.track.delivery import DeferDelivery
-from flowd.sinks.track.pending import AUTOMATIC_TRIGGERS
 from flowd.store.database import Database
 from flowd.store.handoff_fields import bound_track
 from flowd.store.journal import Journal

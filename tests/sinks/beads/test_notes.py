@@ -12,11 +12,11 @@ import msgspec
 import pytest
 
 from flowd.handoff.beads_note import BeadsNote, own_block
+from flowd.handoff.track.tracks import TrackProgress
 from flowd.sinks.beads import notes as beads_notes
 from flowd.sinks.beads.bd import BdOutcome, BdResult
 from flowd.sinks.beads.directory import beads_lock, find_beads
 from flowd.sinks.beads.notes import epic_progress, read_issue, sync_note
-from flowd.sinks.track.progress import TrackProgress
 
 if TYPE_CHECKING:
     from tests.support.beads_project import BeadsProject

@@ -16,7 +16,7 @@ from flowd.handoff.markdown.index import ParsedHandoff, index_path, parse_file
 from flowd.model.checkpoints import checkpoint_fact, moment
 from flowd.model.facts import Fact, StateChanged, Trigger, state_fact
 from flowd.model.session import SessionState
-from flowd.sinks.handoff_markdown.sink import GRACE_S, HandoffIndexSink, HandoffMarkdownSink
+from flowd.sinks.handoff_markdown import GRACE_S, HandoffIndexSink, HandoffMarkdownSink
 from flowd.sinks.protocol import PermanentFailureError
 from flowd.store.database import Database
 from flowd.store.documents import acknowledging_facts, indexed_fact, open_escalations

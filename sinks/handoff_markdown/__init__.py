@@ -1,1 +1,0 @@
-"""Automatic handoff documents in ~/.claude/handoffs, one per session."""
