@@ -6,8 +6,8 @@ import msgspec
 
 from flowd.actions.works import open_works, refresh_user_words, take_session
 from flowd.config.logs import log
+from flowd.extractors.work.contribution import with_work
 from flowd.extractors.work.project_works import ProjectWorks
-from flowd.extractors.work.snapshot import with_work
 from flowd.model.facts import Checkpointed, Fact, StateChanged
 from flowd.model.session import SessionState
 from flowd.store.database import Database

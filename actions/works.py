@@ -31,7 +31,7 @@ def take_session(works: ProjectWorks, state: SessionState, batch: Batch) -> list
     """Take *state* into *works*; store what it changes with *batch*, return the facts that say so."""
     changes = works.take(state)
     batch.also.append(lambda connection: put_works(connection, _rows(changes)))
-    return [work_fact(works.told(work)) for work in changes.works.values()]
+    return [work_fact(works.with_user_edits(work)) for work in changes.works.values()]
 
 
 def _form(database: Database, project: str, works: ProjectWorks) -> None:

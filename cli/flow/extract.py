@@ -8,7 +8,7 @@ from flowd.actions.context import Context
 from flowd.cli.output import print_json, wrapped
 from flowd.cli.verb import add_verb
 from flowd.extractors.transcript.protocol import ProjectPlace
-from flowd.extractors.transcript.whole import TranscriptReading, first_lines, read
+from flowd.extractors.transcript.session import TranscriptReading, first_lines, read_transcript
 from flowd.model.session import SessionState
 from flowd.system.errors import FlowdError
 from flowd.workspace.project import resolve_project
@@ -57,7 +57,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.until_line is not None:
         data = first_lines(data, arguments.until_line)
     with Context() as context:
-        reading = read(data, context.redact.custom)
+        reading = read_transcript(data, context.redact.custom)
     if not reading.records:
         raise FlowdError(
             f"{arguments.file} has no records of a session",

@@ -9,10 +9,9 @@ from flowd.daemon.projects.resolver import ProjectResolver
 from flowd.daemon.reading.tailer import Chunk
 from flowd.daemon.reading.unknown_types import UnknownTypes
 from flowd.extractors.fields.activity import note_entrypoint
-from flowd.extractors.transcript.masking import mask_records
 from flowd.extractors.transcript.protocol import Note
 from flowd.extractors.transcript.records import Decoded, decode_lines
-from flowd.extractors.transcript.session import SessionMemory
+from flowd.extractors.transcript.session import SessionMemory, mask_records
 from flowd.model.facts import Fact, TranscriptVanished, state_fact
 from flowd.model.session import SessionState
 from flowd.redaction.live import LiveRedactor

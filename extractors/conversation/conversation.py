@@ -1,9 +1,13 @@
 """The conversation extractor: prompts, replies, tool calls and their results."""
 
 from flowd.extractors.conversation import turns, work
-from flowd.extractors.conversation.compaction import read as read_summary
-from flowd.extractors.conversation.prompts import human_words, is_client_text, is_interruption
-from flowd.extractors.conversation.reports import notified
+from flowd.extractors.conversation.prompts import (
+    human_words,
+    is_client_text,
+    is_interruption,
+    notified_report,
+    read_summary,
+)
 from flowd.extractors.text import cut, plain
 from flowd.extractors.transcript.memory import ConversationMemory
 from flowd.extractors.transcript.protocol import Noted, Records
@@ -65,7 +69,7 @@ def _user(memory: ConversationMemory, record: Record, line: int) -> None:
             work.returned(memory, block, record, line)
     elif is_interruption(record):
         memory.turn.interrupted = True
-    elif isinstance(content, str) and (report := notified(content)):
+    elif isinstance(content, str) and (report := notified_report(content)):
         turns.report(memory, report, record, line)
     else:
         _prompted(memory, record, line)

@@ -7,8 +7,7 @@ import msgspec
 
 from flowd.extractors.conversation import choices
 from flowd.extractors.conversation.listing import NamedStep, named_steps
-from flowd.extractors.conversation.outcome import result_of
-from flowd.extractors.conversation.statements import done_statements
+from flowd.extractors.conversation.statements import done_statements, result_of
 from flowd.extractors.text import cut, cut_at_sentence
 from flowd.extractors.work.likeness import SAME, covered, is_same_step, share, tickets
 from flowd.redaction.redactor import redact
@@ -101,18 +100,18 @@ class Ledger(msgspec.Struct):
     checked_on: str = ""
 
 
-def prompted(memory: "ConversationMemory", told: str, on: str) -> None:
-    """Close the books of the turn before, and open those of the one that *told* asks for."""
+def prompted(memory: "ConversationMemory", prompt: str, on: str) -> None:
+    """Finish the ledger entry of the previous turn, and begin one for the turn that *prompt* starts."""
     ledger = memory.ledger
     finish_turn(memory)
-    is_small = choices.is_consent(told) or choices.is_short(told)
-    ledger.asked, ledger.asked_on = cut_at_sentence(_asked(memory, told, is_small), REQUEST_LENGTH), on
+    is_small = choices.is_consent(prompt) or choices.is_short(prompt)
+    ledger.asked, ledger.asked_on = cut_at_sentence(_asked(memory, prompt, is_small), REQUEST_LENGTH), on
     ledger.turns_begun += 1
-    if is_continuation(told):
+    if is_continuation(prompt):
         ledger.continues = ledger.continues or ledger.requests == 0
-    elif not choices.is_consent(told):
+    elif not choices.is_consent(prompt):
         ledger.requests += 1
-    note_references(ledger, told)
+    note_references(ledger, prompt)
 
 
 def replied(memory: "ConversationMemory", text: str, on: str) -> None:
@@ -179,26 +178,26 @@ def finish_turn(memory: "ConversationMemory") -> None:
     ledger.closings = list(dict.fromkeys([*ledger.closings, *closings]))[-MAX_CLOSINGS:]
     ledger.steps = still_open(ledger, note, closings, turn.reply if turn.ended else "")
     turns = [*ledger.turns, note]
-    # How it began and where it is now say more than what came between.
+    # The beginning and the latest turns are more useful than those between.
     ledger.turns = turns if len(turns) <= MAX_TURNS else [*turns[:4], *turns[-(MAX_TURNS - 4) :]]
     ledger.asked = ""
 
 
 def turn_note(memory: "ConversationMemory") -> tuple[TurnNote, list[str]]:
-    """Return the turn at hand in short, and what it closed in the words that say so."""
+    """Return the turn at hand in short, and the sentences that close steps."""
     ledger, turn = memory.ledger, memory.turn
     reply = turn.reply if turn.is_final else redact(turn.reply)
     committed = ledger.committed_on > ledger.asked_on
     is_over = turn.ended and not turn.interrupted and not choices.question_in(reply)
     is_done = committed or (is_over and ledger.edited_on >= ledger.asked_on)
     closings = _closings(ledger, reply) if turn.ended else []
-    # What a reply says on the way to a call is no result.
+    # Text before a tool call is not a result.
     result = result_of(reply, RESULT_LENGTH) if turn.ended else ""
     return TurnNote(ledger.asked, result, ledger.asked_on, is_done), closings
 
 
 def _closings(ledger: Ledger, reply: str) -> list[str]:
-    """Return what *reply* says is done; a step that it names itself is not among it."""
+    """Return what *reply* reports as done, without the steps that it names itself."""
     named = [step.text for step in ledger.steps if step.turn == ledger.turns_begun]
     said = [one for one in done_statements(reply) if not any(one.rstrip(".") in text for text in named)]
     return [cut(one, CLOSING_LENGTH) for one in said]
@@ -213,7 +212,7 @@ def still_open(ledger: Ledger, turn: TurnNote, closings: list[str], reply: str) 
     left = [
         step
         for step in steps
-        # The reply that names a step tells of what is wrong, not of what is done.
+        # The reply that names a step describes what is wrong, not what is done.
         if (step.on == ledger.replied_on and step.source == "reply")
         or not (_is_said(step, closings, numbers) or (turn.is_done and answers(turn.request, step.text)))
     ]
@@ -225,8 +224,8 @@ def still_open(ledger: Ledger, turn: TurnNote, closings: list[str], reply: str) 
 def _is_left(step: StepNote, ledger: Ledger, reply: str, numbers: set[int]) -> bool:
     """Return True if a step of a plan is left when the turn that follows the plan ends.
 
-    A reply that counts steps says which are done. Otherwise a commit settles the plan, and so does any
-    word of the step in what was done: what nothing speaks of is left.
+    A reply with step numbers lists which are done. Otherwise a commit closes the plan, and so does any
+    mention of the step in what was done: steps without a mention are left.
     """
     if not reply or numbers or step.on == ledger.replied_on:
         return True
@@ -254,9 +253,9 @@ def closes(statement: str, step: str) -> bool:
     return bool(named) and named[0] in tickets(statement)
 
 
-def is_continuation(told: str) -> bool:
+def is_continuation(prompt: str) -> bool:
     """Return True if a prompt asks for no more than to go on."""
-    return len(told.split()) <= MAX_CONTINUATION_WORDS and _CONTINUATION.search(told) is not None
+    return len(prompt.split()) <= MAX_CONTINUATION_WORDS and _CONTINUATION.search(prompt) is not None
 
 
 def note_references(ledger: Ledger, text: str) -> None:
@@ -266,13 +265,13 @@ def note_references(ledger: Ledger, text: str) -> None:
         ledger.refs = list(dict.fromkeys([*ledger.refs, *found]))[-MAX_REFS:]
 
 
-def _asked(memory: "ConversationMemory", told: str, is_small: bool) -> str:
+def _asked(memory: "ConversationMemory", prompt: str, is_small: bool) -> str:
     """Return what a prompt asks for: where it only agrees or answers, what the reply before had asked."""
     question = choices.question_in(memory.turn.reply) if is_small and memory.turn.reply else ""
     if not question:
-        return told
+        return prompt
     asked = choices.offer_in(question) or question
-    return redact(asked if choices.is_consent(told) else f"{told} (asked: {cut(asked, 140)})")
+    return redact(asked if choices.is_consent(prompt) else f"{prompt} (asked: {cut(asked, 140)})")
 
 
 def _clean(step: NamedStep) -> NamedStep:

@@ -3,9 +3,29 @@
 import re
 from typing import Literal, NamedTuple
 
-from flowd.extractors.conversation.imperatives import is_imperative
 from flowd.extractors.text import Piece, cut, pieces, plain, sentences
 
+# The verbs that steps begin with.
+VERBS = frozenset(
+    "add address adjust allow annotate apply ask assess audit avoid backfill benchmark build bump cache "
+    "centralize change check choose clarify clean clear close collect combine commit compare complete "
+    "confirm configure consider consolidate continue convert copy correct cover create cut debug decide "
+    "declare define delete deny deploy deprecate design disable discuss document draft drop enable ensure "
+    "evaluate exclude expand explain explore export expose extend extract fetch finalize find finish fix "
+    "follow format generate get grant guard handle hide hook implement import improve include increase "
+    "inline inspect install integrate introduce investigate keep leave limit link lint load log make mark "
+    "measure mention merge migrate mock monitor move normalize notify open optimize parse pass persist "
+    "pick pin plan point port prepare prevent print profile protect prototype provide publish pull push "
+    "put rebase recheck redo reduce refactor register reject release remove rename render reorder replace "
+    "reply report reproduce rerun re-run resolve respond restart restore restrict retest retry return "
+    "reuse revert review revisit rewrite rotate run save scan schedule seed send set share ship show "
+    "simplify skip sort split squash stage start stop store stub support switch sync tag test tidy "
+    "tighten track triage trigger trim try tune turn type undo unify update upgrade upload use validate "
+    "verify wait watch wire wrap write".split()
+)
+_FIRST_WORD = re.compile(
+    r"^(?:\([^)]{1,20}\)\s*|(?:also|then|and|first|finally|please|optionally)[,:]?\s+)*([\w-]+)", re.I
+)
 LENGTH = 200
 MIN_LENGTH = 6
 MAX_LEAD_WORDS = 12
@@ -19,7 +39,7 @@ _NEXT = re.compile(
     r"|(?:open|remaining|pending|outstanding|deferred) (?:items|points|tasks|issues|steps|work|todos))\b",
     re.IGNORECASE,
 )
-# Alone in a short heading they announce a list; in a sentence they may tell of anything.
+# Alone in a short heading they announce a list; in a sentence they are ambiguous.
 _NEXT_WORD = re.compile(r"\b(?:remaining|pending|outstanding|deferred)\b", re.IGNORECASE)
 MAX_HEADING_WORDS = 4
 _ADVICE = re.compile(
@@ -59,6 +79,12 @@ _CUES = re.compile(
     r"hould (?:fix|address)|efore merging|pen (?:items|points|tasks|issues|steps)|\[ \]|[pP]lan\b"
     r"|[sS]teps\b|eft to do"
 )
+
+
+def is_imperative(text: str) -> bool:
+    """Return True if *text* begins with a verb that asks for something to be done."""
+    found = _FIRST_WORD.match(text)
+    return found is not None and found.group(1).lower() in VERBS
 
 
 class NamedStep(NamedTuple):

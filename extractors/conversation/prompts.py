@@ -1,11 +1,35 @@
-"""Prompts: which records hold text that a person typed, and that text."""
+"""Texts of user records: what a person typed, subagent reports, compaction summaries."""
 
 import re
 
 import msgspec
 
+from flowd.extractors.text import cut_at_sentence, pieces, plain
 from flowd.extractors.transcript.records import NOTHING, Record
+from flowd.redaction.redactor import redact
 
+SECTION_LENGTH = 700
+MAX_ITEMS = 6
+
+_SECTION_HEADING = re.compile(
+    r"^\s*(?:#+\s*)?(?:\*\*)?\d{1,2}\.\s+(?:\*\*)?([A-Z][A-Za-z &/]+?)(?:\*\*)?:(?:\*\*)?[ \t]*", re.MULTILINE
+)
+_ENDING = re.compile(
+    r"\n\s*(?:</summary>|Please continue the conversation|If you need specific|Continue the conversation)"
+)
+_NOTHING = re.compile(r"^(?:none|no pending|n/a|nothing)\b", re.IGNORECASE)
+MAX_PATHS = 20
+MAX_HEADING_CHARACTERS = 1000
+BULLETS = ("- ", "* ", "• ")
+
+_NOTIFICATION = "<task-notification>"
+_PATH = re.compile(r"`([\w./@+~-]*/[\w.@+-]*\.\w{1,8})(?::\d[\d-]*)?`")
+_FILES_HEADING = re.compile(
+    r"\bfiles?\b.{0,20}\b(?:touched|changed|modified|edited|created|updated|written)\b", re.IGNORECASE
+)
+_EDITING = re.compile(
+    r"\b(?:edited|modified|changed|updated|created|added|wrote|rewrote|fixed)\b[^`\n]{0,80}`", re.IGNORECASE
+)
 # User records that the client writes itself. Newer clients flag them; these prefixes catch older ones.
 PSEUDO_PROMPTS = (
     "<local-command-",
@@ -31,6 +55,75 @@ _COMMAND = re.compile(r"<command-(?:name|message)>")
 _ARGUMENTS = re.compile(r"<command-args>(.*?)</command-args>", re.DOTALL)
 _REMINDER = re.compile(r"<(system-reminder|ide_\w+|local-command-\w+)>.*?</\1>", re.DOTALL)
 _IMAGE = re.compile(r"\[Image(?: #\d+|: source: [^\]]*)\]\s*")
+
+
+class Summary(msgspec.Struct):
+    """The parts of a compaction summary that extractors use."""
+
+    request: str = ""
+    current: str = ""
+    next_step: str = ""
+    pending: list[str] = []
+    fixes: list[str] = []
+    at: int = 0
+
+
+def read_summary(text: str, at: int) -> Summary:
+    """Parse the numbered sections of *text*; *at* is the number of its record."""
+    sections = _sections(redact(_ENDING.split(text, maxsplit=1)[0]))
+    return Summary(
+        request=_prose(sections.get("primary request", "")),
+        current=_prose(sections.get("current work", "")),
+        next_step=_prose(sections.get("optional next", "") or sections.get("next step", "")),
+        pending=_items(sections.get("pending tasks", "")),
+        fixes=_items(sections.get("errors and", "")) + _items(sections.get("problem solving", "")),
+        at=at,
+    )
+
+
+def _sections(text: str) -> dict[str, str]:
+    """Return the sections by the first two words of their headings."""
+    parts = _SECTION_HEADING.split(text)
+    return {
+        " ".join(heading.lower().split()[:2]): body
+        for heading, body in zip(parts[1::2], parts[2::2], strict=False)
+    }
+
+
+def _prose(section: str) -> str:
+    words = " ".join(plain(piece.text) for piece in pieces(section))
+    return cut_at_sentence(words, SECTION_LENGTH)
+
+
+def _items(section: str) -> list[str]:
+    found = [plain(piece.text) for piece in pieces(section)]
+    return [cut_at_sentence(item, 300) for item in found if len(item) > 10 and not _NOTHING.match(item)][
+        :MAX_ITEMS
+    ]
+
+
+def notified_report(text: str) -> str:
+    """Return the report in the notification of a finished background task, empty if there is none."""
+    if not text.startswith(_NOTIFICATION):
+        return ""
+    return text.partition("<result>")[2].partition("</result>")[0]
+
+
+def edited_in(report: str) -> list[str]:
+    """Return the paths that *report* lists under a heading such as "Files changed" or names as edited."""
+    found: list[str] = []
+    above = ""
+    for line in report.split("\n"):
+        bare = line.lstrip()
+        is_item = bare.startswith(BULLETS)
+        above = above if is_item or not bare else bare
+        # Few lines contain a path: skip the expensive patterns for the others.
+        path = _PATH.search(bare) if "`" in bare and "/" in bare else None
+        if path and (
+            (is_item and _FILES_HEADING.search(above, 0, MAX_HEADING_CHARACTERS)) or _EDITING.search(bare)
+        ):
+            found.append(path.group(1))
+    return list(dict.fromkeys(found))[:MAX_PATHS]
 
 
 class QueuedCommand(msgspec.Struct):

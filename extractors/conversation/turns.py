@@ -42,10 +42,12 @@ def prompt(memory: ConversationMemory, words: str, record: Record, line: int) ->
     if not prompted or (memory.prompt and memory.prompt.text == prompted):
         return
     memory.queued = [queued for queued in memory.queued if queued[:80] != prompted[:80]]
-    ledger.prompted(memory, plans.title(words) if plans.is_plan(words) else prompted, record.timestamp or "")
+    ledger.prompted(
+        memory, plans.plan_title(words) if plans.is_plan(words) else prompted, record.timestamp or ""
+    )
     if plans.is_plan(words):
         set_plan(memory, words, record.timestamp or "")
-        prompted = plans.title(words)
+        prompted = plans.plan_title(words)
     answer = _answer(prompted, memory)
     consents = choices.is_consent(prompted)
     if not answer and not consents and not choices.declines(prompted):
@@ -138,9 +140,9 @@ def note(
 
 def set_plan(memory: ConversationMemory, plan: str, on: str = "") -> None:
     """Keep a plan's title, its steps and its verification steps."""
-    memory.plan = Utterance(plans.title(plan), memory.clock)
-    memory.plan_checks = plans.verification(plan)
-    ledger.take_plan(memory.ledger, plans.outline(plan), on)
+    memory.plan = Utterance(plans.plan_title(plan), memory.clock)
+    memory.plan_checks = plans.plan_checks(plan)
+    ledger.take_plan(memory.ledger, plans.plan_outline(plan), on)
 
 
 def _keep(memory: ConversationMemory, one: findings.Finding) -> None:

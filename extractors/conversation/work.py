@@ -1,6 +1,6 @@
 """Tool calls and their results."""
 
-from flowd.extractors.conversation import ledger, shell, todos, tools, turns
+from flowd.extractors.conversation import ledger, plans, shell, tools, turns
 from flowd.extractors.conversation.tools import ToolInput
 from flowd.extractors.fields import files
 from flowd.extractors.text import cut, cut_at_sentence, plain, sentences
@@ -73,12 +73,12 @@ def _call(memory: ConversationMemory, name: str, given: ToolInput) -> Call:
         memory.edited_at = memory.clock
         return Call("edit")
     if name == "TodoWrite":
-        memory.written_todos = todos.written(given, memory.written_todos)
+        memory.written_todos = plans.written_tasks(given, memory.written_todos)
     elif name == "TaskCreate":
         memory.tasks_made += 1
-        todos.create(memory.tasks, given, memory.tasks_made)
+        plans.create_task(memory.tasks, given, memory.tasks_made)
     elif name == "TaskUpdate":
-        todos.update(memory.tasks, given)
+        plans.update_task(memory.tasks, given)
     elif name == "AskUserQuestion":
         asked = [plain(redact(question.question)) for question in given.questions]
         memory.open_question = cut(" ".join(asked), 300)

@@ -4,7 +4,7 @@ from typing import Any
 
 from flowd.extractors.conversation import ledger
 from flowd.extractors.conversation.choices import offer_at_end
-from flowd.extractors.conversation.todos import open_tasks
+from flowd.extractors.conversation.plans import open_tasks
 from flowd.extractors.fields.goal import asked
 from flowd.extractors.text import capitalised, cut
 from flowd.extractors.transcript.memory import ConversationMemory
@@ -133,7 +133,9 @@ def _steps(
 ) -> tuple[OpenStep, ...]:
     """Return what is open, the surest source first; the same step once."""
     steps = [*_tasks(memory), *_request(memory), *_queued(memory)]
-    if memory.todo_list() or not memory.turn.ended:  # the list, or the request itself, stands for the plan
+    if (
+        memory.todo_list() or not memory.turn.ended
+    ):  # the list, or the request itself, takes the place of the plan
         named = [step for step in named if step.source != "plan"]
     named = [step for step in named if not _is_left_behind(step, memory)]
     steps += [OpenStep(step.text, step.source, seconds(step.on)) for step in named]  # type: ignore[arg-type]  # written by take_steps

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from flowd.extractors.conversation import shell
-from flowd.extractors.conversation.reports import edited_in
+from flowd.extractors.conversation.prompts import edited_in
 from flowd.extractors.conversation.tools import ToolInput
 from flowd.extractors.transcript.protocol import ProjectPlace
 from flowd.extractors.transcript.records import RecordBlock
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 KEPT = 40
 CALLS = 24
 EDITING = frozenset({"Edit", "Write", "MultiEdit", "NotebookEdit"})
-# The client's own notes do not belong to the work.
+# The client's notes do not belong to the work.
 NOTES = re.compile(r"/\.claude/(?:plans|projects|todos|tasks)/|/claude-\d+/|/scratchpad/")
 TEMPORARY = ("/tmp", "/private/tmp", "/var/tmp")  # noqa: S108 compared, never written
 COMMIT = "git commit"

@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 from flowd.extractors.conversation.choices import is_consent, question_in
-from flowd.extractors.conversation.todos import open_tasks
+from flowd.extractors.conversation.plans import open_tasks
 from flowd.extractors.fields.goal import asked
 from flowd.extractors.text import capitalised, cut, cut_at_sentence, pieces, plain, sentences
 from flowd.extractors.transcript.memory import ConversationMemory

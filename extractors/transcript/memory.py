@@ -2,9 +2,9 @@
 
 import msgspec
 
-from flowd.extractors.conversation.compaction import Summary
 from flowd.extractors.conversation.ledger import Ledger
-from flowd.extractors.conversation.todos import TodoItem
+from flowd.extractors.conversation.plans import TodoItem
+from flowd.extractors.conversation.prompts import Summary
 from flowd.extractors.fields.files import Files
 from flowd.extractors.fields.findings import Finding
 

@@ -1,4 +1,4 @@
-"""What the path of a transcript says about its session. Directory names are never decoded."""
+"""Parse the path of a transcript: its session, or a subagent of it. Directory names are never decoded."""
 
 from typing import NamedTuple
 

@@ -7,9 +7,10 @@ from typing import Any
 import msgspec
 
 from flowd.extractors.transcript.protocol import Describer, Note, Noted, ProjectPlace
-from flowd.extractors.transcript.records import Record
+from flowd.extractors.transcript.records import Decoded, Message, Record, RecordBlock, decode_lines
 from flowd.extractors.transcript.registry import DESCRIBERS, EXTRACTORS
 from flowd.model.session import SessionState
+from flowd.redaction.data import Redact, redact_data
 from flowd.system.errors import FlowdError
 
 # Raised by one whenever an extractor changes what its memory means: older memories are then rebuilt.
@@ -20,6 +21,54 @@ Failed = Callable[[int, Exception], None]
 _encode = msgspec.msgpack.Encoder().encode
 _decoders = {extractor.NAME: msgspec.msgpack.Decoder(extractor.MEMORY) for extractor in EXTRACTORS}
 _line = itemgetter(0)
+CHUNK_BYTES = 1 << 20
+
+
+def mask_records(decoded: Decoded, mask: Redact | None) -> None:
+    """Apply *mask*, if there is one, to the records of *decoded*."""
+    if mask is not None:
+        decoded.records = [mask_record(record, mask) for record in decoded.records]
+
+
+def mask_record(record: Record, mask: Redact) -> Record:
+    """Return *record* with *mask* applied to all texts but those that identify it."""
+    return msgspec.structs.replace(
+        record,
+        message=_message(record.message, mask),
+        tool_use_result=_raw(record.tool_use_result, mask),
+        attachment=_raw(record.attachment, mask),
+        content=_text(record.content, mask),
+        ai_title=_text(record.ai_title, mask),
+        custom_title=_text(record.custom_title, mask),
+    )
+
+
+def _message(message: Message | None, mask: Redact) -> Message | None:
+    if message is None:
+        return None
+    content = message.content
+    if isinstance(content, list):
+        return msgspec.structs.replace(message, content=[_block(block, mask) for block in content])
+    return msgspec.structs.replace(message, content=_text(content, mask))
+
+
+def _block(block: RecordBlock, mask: Redact) -> RecordBlock:
+    return msgspec.structs.replace(
+        block,
+        text=_text(block.text, mask),
+        input=_raw(block.input, mask),
+        content=_raw(block.content, mask),
+    )
+
+
+def _text(text: str | None, mask: Redact) -> str | None:
+    return mask(text) if text else text
+
+
+def _raw(raw: msgspec.Raw, mask: Redact) -> msgspec.Raw:
+    if not bytes(raw):
+        return raw
+    return msgspec.Raw(msgspec.json.encode(redact_data(msgspec.json.decode(raw), mask)))
 
 
 def _raise_failure(line: int, error: Exception) -> None:
@@ -131,3 +180,50 @@ class SessionMemory:
             for extractor in EXTRACTORS:
                 extractor.finalize(self._parts[extractor.NAME])
             self._is_final = True
+
+
+class TranscriptReading(msgspec.Struct):
+    """The memory of a transcript, its session id, and counts of records and bad lines."""
+
+    memory: SessionMemory
+    session_id: str = ""
+    records: int = 0
+    bad_lines: int = 0
+
+
+def read_transcript(data: bytes, mask: Redact | None = None) -> TranscriptReading:
+    """Return the memory after feeding all lines of *data*; *mask* hides a person's own secret patterns."""
+    reading = TranscriptReading(SessionMemory())
+    first_line, start = 1, 0
+    while start < len(data):
+        chunk = _chunk(data, start)
+        start += len(chunk)
+        first_line += _feed(reading, chunk if chunk.endswith(b"\n") else chunk + b"\n", first_line, mask)
+    return reading
+
+
+def first_lines(data: bytes, count: int) -> bytes:
+    """Return the first *count* lines of *data*."""
+    end = -1
+    for _ in range(count):
+        end = data.find(b"\n", end + 1)
+        if end < 0:
+            return data
+    return data[: end + 1]
+
+
+def _chunk(data: bytes, start: int) -> bytes:
+    """Return whole lines from *start*: about a chunk, at least one line."""
+    end = data.find(b"\n", start + CHUNK_BYTES)
+    return data[start:] if end < 0 else data[start : end + 1]
+
+
+def _feed(reading: TranscriptReading, lines: bytes, first_line: int, mask: Redact | None) -> int:
+    decoded = decode_lines(lines, first_line)
+    mask_records(decoded, mask)
+    for record in decoded.records:
+        reading.session_id = reading.session_id or record.session_id or ""
+    reading.memory.feed_all(decoded.records, decoded.line_numbers)
+    reading.records += len(decoded.records)
+    reading.bad_lines += decoded.bad_lines
+    return decoded.lines

@@ -1,10 +1,16 @@
-"""What a session contributes, as read from its state."""
+"""What a session contributes, and the decision which work it belongs to."""
 
+from typing import NamedTuple
+
+import msgspec
+
+from flowd.extractors.conversation.ledger import closes
+from flowd.extractors.work.likeness import NAME_WEIGHT, SAME, covered, terms
 from flowd.model.evidence import Evidence, OpenStep, TurnSummary
 from flowd.model.session import SessionState, latest_activity
-from flowd.model.work import Contribution
+from flowd.model.work import Contribution, Role, Work
 
-# The same words in every project: they tell nothing about which work it is.
+# Present in every project: no evidence for a work.
 COMMON_FILES = frozenset(
     "readme.md changelog.md license package.json package-lock.json yarn.lock pnpm-lock.yaml go.mod "
     "go.sum cargo.toml "
@@ -13,6 +19,23 @@ COMMON_FILES = frozenset(
 )
 # A single request that touched no more than this and left nothing open is a one-off.
 MAX_ONE_OFF_FILES = 1
+# docs/work.md has the reason for each weight. A session joins a work at the threshold.
+THRESHOLD = 2.0
+CONTINUES = 3.0
+SAME_STEP = 3.0
+SAME_REFERENCE = 2.0
+SAME_PLAN = 3.0
+SAME_FILES = 2.0
+SOME_FILES = 1.0
+SAME_BRANCH = 2.0
+SAME_SUBJECT = 1.0
+SOON_AFTER = 1.0
+SOON_S = 1800.0
+MIN_SHARED_NAMES = 2
+MIN_FILE_SHARE = 0.34
+DEFAULT_BRANCHES = frozenset({"", "HEAD", "main", "master", "trunk", "develop", "development", "dev", "next"})
+MAX_ITEMS = 12
+MAX_FILES = 40
 
 
 def contribution_of(state: SessionState) -> Contribution:
@@ -97,3 +120,88 @@ def is_one_off(given: Contribution) -> bool:
 def own_files(files: tuple[str, ...]) -> frozenset[str]:
     """Return the *files* that tell which work it is: those that are not the same in every project."""
     return frozenset(path for path in files if path.rpartition("/")[2].lower() not in COMMON_FILES)
+
+
+class Decision(NamedTuple):
+    """The role of a session, and the id of the work it joins."""
+
+    role: Role
+    work: str = ""
+
+
+def decide(given: Contribution, works: list[Work]) -> Decision:
+    """Return the role of a session that belongs to no work yet; *works* are its project's, latest first."""
+    if given.is_headless or not has_substance(given):
+        return Decision("visitor")
+    ranked = sorted(((score(given, work), -place) for place, work in enumerate(works)), reverse=True)
+    if ranked and ranked[0][0] >= THRESHOLD:
+        return Decision("joins", works[-ranked[0][1]].id)
+    if is_one_off(given) and works:
+        return Decision("visitor")
+    return Decision("begins")
+
+
+def score(given: Contribution, work: Work) -> float:
+    """Return how much speaks for *given* going on with *work*."""
+    found = given.evidence
+    points = 0.0
+    if found.continues:
+        points += CONTINUES
+    if found.plan and found.plan == work.goal:
+        points += SAME_PLAN
+    if set(found.refs) & set(work.refs):
+        points += SAME_REFERENCE
+    if _takes_a_step(given, work):
+        points += SAME_STEP
+    if given.branch in work.branches and given.branch not in DEFAULT_BRANCHES:
+        points += SAME_BRANCH
+    if 0 <= given.started_at - work.touched_at < SOON_S and given.branch == work.branch:
+        points += SOON_AFTER
+    return points + _files(given, work) + _subject(given, work)
+
+
+def _takes_a_step(given: Contribution, work: Work) -> bool:
+    """Return True if the session was asked for one of the open steps, or says that one is done."""
+    said = [turn.request for turn in given.evidence.turns] + list(given.evidence.closings)
+    return any(closes(one, step.text) for step in work.steps if step.source != "state" for one in said)
+
+
+def _files(given: Contribution, work: Work) -> float:
+    mine, theirs = own_files(given.files), own_files(work.files)
+    shared = mine & theirs
+    if not shared:
+        return 0.0
+    return SAME_FILES if len(shared) >= MIN_FILE_SHARE * len(mine) else SOME_FILES
+
+
+def _subject(given: Contribution, work: Work) -> float:
+    """Return the points for speaking of the same things by the same names of the code."""
+    asked = " ".join([given.evidence.topic, *(turn.request for turn in given.evidence.turns[:3])])
+    about = " ".join([work.goal, work.request, *(step.text for step in work.steps)])
+    named = {term for term, weight in terms(asked).items() if weight == NAME_WEIGHT}
+    shared = named & {term for term, weight in terms(about).items() if weight == NAME_WEIGHT}
+    if len(shared) >= MIN_SHARED_NAMES or covered(given.evidence.topic, about) >= SAME:
+        return SAME_SUBJECT
+    return 0.0
+
+
+def with_work(state: SessionState, work: Work, contributions: list[Contribution]) -> SessionState:
+    """Return *state* with goal, steps, files, decisions and learnings of all sessions of its *work*."""
+    latest = sorted(contributions, key=lambda given: -given.last_activity_at)
+    others = [given for given in latest if given.session_id != state.session_id]
+    return msgspec.structs.replace(
+        state,
+        goal=work.goal or state.goal,
+        status=work.status,
+        now=work.now if work.session_id == state.session_id else state.now,
+        hypothesis=work.hypothesis if work.session_id == state.session_id else state.hypothesis,
+        outcome=work.outcome if work.session_id == state.session_id else state.outcome,
+        next=tuple(step.text for step in work.steps),
+        files=_joined(state.files, *(given.files for given in others))[:MAX_FILES],
+        decisions=_joined(state.decisions, *(given.decisions for given in others))[:MAX_ITEMS],
+        learnings=_joined(state.learnings, *(given.learnings for given in others))[:MAX_ITEMS],
+    )
+
+
+def _joined(*lists: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(item for items in lists for item in items))

@@ -15,19 +15,19 @@ RESULT_LENGTH = 300
 LINE_LENGTH = 420
 REQUEST_LENGTH = 150
 LINE_OVERHEAD = 3
-# Said already, in whatever words: nothing is told twice.
-TOLD = 0.75
+# At this share of common terms a line repeats another and is dropped.
+SAME_LINE = 0.75
 # A later session outweighs an earlier one, but what only an earlier one knows still gets its place.
 FADING = 0.85
 MIN_FADING = 0.45
 WEIGHT: dict[Heading, float] = {"done": 1.0, "decided": 1.1, "learned": 0.9}
 PROSE_WEIGHT = 0.35
-# What a person speaks of matters more than what is only said in answer.
+# Terms of the person's requests weigh more than those of replies.
 PERSONS = 1.5
 
 
 class Line(NamedTuple):
-    """One line that may be told, under its heading; *age* counts the sessions since."""
+    """One candidate line of the digest, under its heading; *age* counts the sessions since."""
 
     heading: Heading
     text: str
@@ -35,11 +35,11 @@ class Line(NamedTuple):
     order: int
 
 
-def digest(work: Work, contributions: list[Contribution], room_bytes: int, told: str = "") -> list[Line]:
-    """Return the lines worth *room_bytes*, in reading order; *told* is what the session is told anyway."""
+def digest(work: Work, contributions: list[Contribution], room_bytes: int, shown: str = "") -> list[Line]:
+    """Return the lines worth *room_bytes*, in reading order; *shown* is what the session gets anyway."""
     lines = _lines(contributions)
     weights = _weights(lines, contributions)
-    known = set(terms(told))
+    known = set(terms(shown))
     chosen: list[Line] = []
     left = [(line, terms(line.text)) for line in lines]
     while left:
@@ -48,7 +48,7 @@ def digest(work: Work, contributions: list[Contribution], room_bytes: int, told:
         cost = len(line.text.encode()) + LINE_OVERHEAD
         if _gain(line, found, weights, known) <= 0:
             break
-        if cost > room_bytes or any(covered(line.text, other.text) >= TOLD for other in chosen):
+        if cost > room_bytes or any(covered(line.text, other.text) >= SAME_LINE for other in chosen):
             continue
         chosen.append(line)
         known.update(found)
@@ -57,13 +57,13 @@ def digest(work: Work, contributions: list[Contribution], room_bytes: int, told:
 
 
 def _lines(contributions: list[Contribution]) -> list[Line]:
-    """Return everything there is to tell, the latest session first."""
+    """Return every candidate line, the latest session first."""
     lines: list[Line] = []
     for age, given in enumerate(sorted(contributions, key=lambda one: -one.last_activity_at)):
-        told: list[tuple[Heading, str]] = [("done", text) for text in _history(given)]
-        told += [("decided", text) for text in given.decisions if is_whole(text)]
-        told += [("learned", text) for text in given.learnings if is_whole(text)]
-        lines += [Line(heading, text, age, 0) for heading, text in told]
+        found: list[tuple[Heading, str]] = [("done", text) for text in _history(given)]
+        found += [("decided", text) for text in given.decisions if is_whole(text)]
+        found += [("learned", text) for text in given.learnings if is_whole(text)]
+        lines += [Line(heading, text, age, 0) for heading, text in found]
     return [line._replace(order=order) for order, line in enumerate(lines)]
 
 
@@ -87,7 +87,7 @@ def _commit(made: CommitMade) -> str:
 
 
 def is_whole(text: str) -> bool:
-    """Return True if *text* can stand alone: no request told as a decision, no cut end."""
+    """Return True if *text* can stand alone: no request phrased as a decision, no cut end."""
     return not text.startswith(("The user asked:", "Committed ")) and not text.endswith("…")
 
 

@@ -1,11 +1,28 @@
-"""Whether two texts speak of the same step, in whatever words: shared terms, weighed by what they tell."""
+"""Compare two texts: do they name the same step? Shared terms, weighted by how specific they are."""
 
 import re
 from functools import lru_cache
 
-from flowd.extractors.work.stop_words import ACTIONS, STOP_WORDS
-
-# A name of the code says more than a word of prose, and a word of prose more than "add" or "check".
+# Words that do not identify a step.
+STOP_WORDS = frozenset(
+    "the and for with that this from into onto over under than then when where which while who whom "
+    "whose what "
+    "are was were been being has have had having does did doing not but can could will would shall "
+    "should may "
+    "might must you your our ours their them they its his her she him any all some each every both "
+    "few more most "
+    "other such only own same too very just also there here now about after before between through "
+    "during above "
+    "below out off again once still yet per via let lets want like need needs please able make sure one two "
+    "currently already instead rather well etc use using used".split()
+)
+# Stems, as ``_stem`` returns them, of words that only mean "is to be done".
+ACTIONS = frozenset(
+    "add chang updat fix creat remov delet writ run check verif test implement review look see get "
+    "set do don "
+    "finish complet continu start handl work tak show mov put ensur address mak giv commit push build".split()
+)
+# A name of the code is more specific than a word of prose, and that more than "add" or "check".
 NAME_WEIGHT = 2.0
 ACTION_WEIGHT = 0.4
 SAME = 0.62
@@ -43,7 +60,7 @@ def share(step: str, of: str) -> float:
 
 
 def covered(step: str, by: str) -> float:
-    """Return the share of *step*'s weight that *by* speaks of too, 0 when they share too little to tell."""
+    """Return the share of *step*'s weight that *by* names too, 0 when they share too little to compare."""
     wanted, given = terms(step), terms(by)
     shared = sum(weight for term, weight in wanted.items() if term in given)
     total = sum(wanted.values())

@@ -1,21 +1,68 @@
-"""A work, drawn from the sessions that contributed to it."""
+"""Merge the contributions of its sessions into a work: its fields and steps, and what its files require."""
 
 import msgspec
 
 from flowd.extractors.text import cut_at_sentence
 from flowd.extractors.work.steps import steps_of
-from flowd.extractors.work.upkeep import upkeep_of
 from flowd.model.session import Status
 from flowd.model.work import Contribution, Step, Work
 
+CODE = frozenset(
+    "py pyi js jsx ts tsx mjs go rs java kt kts c h cc cpp hpp cs rb php swift scala ex exs erl hs ml lua "
+    "dart sql sh vue svelte zig nim clj".split()
+)
 GOAL_LENGTH = 200
 MAX_FILES = 40
 MAX_REFS = 16
 MAX_MERGED = 24
 
 
+def upkeep_of(last: Contribution) -> list[Step]:
+    """Return what the edits, checks, commits and pushes of a work's last session leave to do.
+
+    Earlier sessions are ignored: a person may have finished what they left.
+    """
+    return [*_check(last), *_commit(last), *_push(last)]
+
+
+def _step(kind: str, text: str, at: float, last: Contribution) -> Step:
+    return Step(f"{kind}-{last.session_id[:8]}", text, "state", at, at, last.session_id)
+
+
+def _check(last: Contribution) -> list[Step]:
+    """Return the check to run again: only where one was run before, and code was edited after it."""
+    deeds = last.evidence.deeds
+    if not deeds.checked_at:
+        return []
+    if deeds.edited_at > deeds.checked_at and any(name.rpartition(".")[2] in CODE for name in last.files):
+        text = f"Run the tests again ({deeds.check}): code was edited after the last run"
+        return [_step("check", text, deeds.edited_at, last)]
+    if not deeds.check_passed and deeds.checked_at > deeds.committed_at:
+        return [
+            _step("check", f"Fix what fails in {deeds.check} and run the tests again", deeds.checked_at, last)
+        ]
+    return []
+
+
+def _commit(last: Contribution) -> list[Step]:
+    deeds, many = last.evidence.deeds, len(last.files)
+    if deeds.edited_at <= deeds.committed_at or not many:
+        return []
+    text = f"Commit the changes: {many} file{'s' * (many != 1)} edited since the last commit"
+    return [_step("commit", text, deeds.edited_at, last)]
+
+
+def _push(last: Contribution) -> list[Step]:
+    found = last.evidence
+    if found.deeds.committed_at <= found.deeds.pushed_at:
+        return []
+    subject = found.commits[-1].subject.rstrip(".") if found.commits else "the last commit"
+    where = found.deeds.commit_branch.partition(" ")[0] or last.branch or "the branch"
+    return [_step("push", f"Push {where}: {subject} is only local", found.deeds.committed_at, last)]
+
+
 def merged(work: Work, contributions: list[Contribution]) -> Work:
-    """Return *work* as *contributions* make it; what a person said stays with it."""
+    """Return *work* merged from *contributions*; the user fields are kept."""
     if not contributions:
         return work
     in_order = sorted(contributions, key=lambda given: given.started_at)
@@ -66,7 +113,7 @@ def status_of(last: Contribution, steps: tuple[Step, ...]) -> Status:
 
 
 def _goal(in_order: list[Contribution]) -> str:
-    """Return what the work is for, as it was first said."""
+    """Return what the work is for, in its first wording."""
     topics = [given.evidence.topic for given in in_order if given.evidence.topic]
     return cut_at_sentence(topics[0], GOAL_LENGTH) if topics else ""
 

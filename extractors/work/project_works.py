@@ -4,19 +4,65 @@ import hashlib
 
 import msgspec
 
-from flowd.extractors.work.contribution import contribution_of
-from flowd.extractors.work.decide import DEFAULT_BRANCHES, THRESHOLD, Decision, decide, score
+from flowd.extractors.work.contribution import (
+    DEFAULT_BRANCHES,
+    THRESHOLD,
+    Decision,
+    contribution_of,
+    decide,
+    score,
+)
+from flowd.extractors.work.likeness import is_same_step
 from flowd.extractors.work.merge import merged, moved_on, status_of
-from flowd.extractors.work.user_words import with_edits, with_words
 from flowd.model.session import SessionState
-from flowd.model.work import Assignment, Contribution, Role, StepEdit, UserWords, Work
+from flowd.model.work import Assignment, Contribution, Role, Step, StepEdit, UserWords, Work
 
-# A session that has begun a work of its own still joins another when that much speaks for it.
+KEPT_FIELDS = ("goal", "status", "hypothesis", "outcome")
+# A session that has begun a separate work still joins another with this much evidence.
 CHANGES_ITS_MIND = THRESHOLD + 1.0
 MAX_CANDIDATES = 12
 STORED_EVERY_S = 60.0
-# What changes with every record and says nothing about which work it is.
+# Fields that change with every record and are no evidence for a work.
 PASSING = ("last_activity_at", "status", "now", "hypothesis", "outcome", "questions", "blockers")
+
+
+def with_words(work: Work, words: UserWords) -> Work:
+    """Return *work* with the fields that a person set in place of those that flowd found.
+
+    ``now`` is kept until the next request has been worked on; the rest until the person changes or
+    clears it.
+    """
+    fields = {name: words.said[name] for name in KEPT_FIELDS if name in words.said}
+    if words.said.get("now") and words.at.get("now", 0.0) >= work.worked_at:
+        fields["now"] = words.said["now"]
+    return msgspec.structs.replace(work, user=words, **fields)
+
+
+def with_edits(work: Work, edits: list[StepEdit]) -> Work:
+    """Return *work* with the steps that a person added, and without those they closed."""
+    mine = [edit for edit in edits if edit.work == work.id]
+    if not mine:
+        return work
+    closed = [edit for edit in mine if edit.action != "added"]
+    added = [
+        Step(edit.step, edit.text, "person", edit.at, edit.at)
+        for edit in mine
+        if edit.action == "added" and not any(edit.step == other.step for other in closed)
+    ]
+    steps = [
+        *added,
+        *(step for step in work.steps if not any(is_same_step(step.text, one.text) for one in added)),
+    ]
+    return msgspec.structs.replace(work, steps=tuple(step for step in steps if not _is_closed(step, closed)))
+
+
+def _is_closed(step: Step, closed: list[StepEdit]) -> bool:
+    if any(edit.step == step.id for edit in closed):
+        return True
+    # The same step in other words; upkeep steps are computed, and come back with new edits.
+    return step.source not in ("state", "person") and any(
+        is_same_step(step.text, edit.text) for edit in closed
+    )
 
 
 class Changes(msgspec.Struct):
@@ -31,7 +77,7 @@ class ProjectWorks:
     """The works of one worktree, and which session belongs to which."""
 
     def __init__(self, works: list[Work], assignments: list[Assignment]) -> None:
-        # As drawn from the sessions alone; a person's words are laid over when a work is told.
+        # Merged from the sessions alone; user fields are applied when a work is read.
         self._works = {work.id: work for work in works}
         self._assigned = {one.contribution.session_id: one for one in assignments}
         self._stored_at: dict[str, float] = {}
@@ -45,11 +91,11 @@ class ProjectWorks:
 
     @property
     def works(self) -> list[Work]:
-        """The works as a person's words and edits make them, latest first."""
-        return [self.told(work) for work in self._latest_first()]
+        """The works with user fields and edits applied, latest first."""
+        return [self.with_user_edits(work) for work in self._latest_first()]
 
-    def told(self, work: Work) -> Work:
-        """Return *work* with a person's words and edits laid over it."""
+    def with_user_edits(self, work: Work) -> Work:
+        """Return *work* with user fields and edits applied."""
         edited = with_edits(work, self.edits)
         if edited is not work and work.session_id in self._assigned:
             last = self._assigned[work.session_id].contribution
@@ -61,10 +107,10 @@ class ProjectWorks:
         return [one.contribution for one in self._assigned.values() if one.work == work_id]
 
     def work_of(self, session_id: str) -> Work | None:
-        """Return the work that a session belongs to, as it is told; None for a visitor."""
+        """Return the work that a session belongs to, with user edits applied; None for a visitor."""
         assigned = self._assigned.get(session_id)
         work = self._works.get(assigned.work) if assigned else None
-        return self.told(work) if work else None
+        return self.with_user_edits(work) if work else None
 
     def is_visitor(self, session_id: str) -> bool:
         """Return True if a session is known and belongs to no work."""
@@ -77,7 +123,7 @@ class ProjectWorks:
         return assigned.role if assigned else "visitor"
 
     def take(self, state: SessionState) -> Changes:
-        """Take in where a session stands; return what that changes."""
+        """Apply the state of a session; return what that changes."""
         given = contribution_of(state)
         before = self._assigned.get(given.session_id)
         changes = Changes()

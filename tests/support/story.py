@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from flowd.extractors.transcript.whole import read
+from flowd.extractors.transcript.session import read_transcript
 from flowd.extractors.work.project_works import ProjectWorks, current_work
 from flowd.model.session import SessionState
 from flowd.model.work import Role, Work
@@ -26,7 +26,7 @@ class DayOfWork(Transcript):
     @property
     def state(self) -> SessionState:
         """The state that the session ends in."""
-        return read(self.data).memory.state(self.name, PLACE)
+        return read_transcript(self.data).memory.state(self.name, PLACE)
 
 
 class Story:

@@ -4,8 +4,7 @@ import json
 from typing import Any
 
 from flowd.extractors.transcript.protocol import ProjectPlace
-from flowd.extractors.transcript.session import SessionMemory
-from flowd.extractors.transcript.whole import read
+from flowd.extractors.transcript.session import SessionMemory, read_transcript
 from flowd.model.session import SessionState
 
 ROOT = "/home/ada/shop"
@@ -85,7 +84,7 @@ class Transcript:
     @property
     def memory(self) -> SessionMemory:
         """What is remembered of it."""
-        return read(self.data).memory
+        return read_transcript(self.data).memory
 
     @property
     def state(self) -> SessionState:

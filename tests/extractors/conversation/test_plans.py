@@ -1,6 +1,6 @@
 """Plans and what they want to be verified by."""
 
-from flowd.extractors.conversation.plans import is_plan, title, verification
+from flowd.extractors.conversation.plans import is_plan, plan_checks, plan_title
 
 PLAN = """# Implementation Plan: Sort carts by price
 
@@ -27,10 +27,10 @@ def test_a_plan_is_known_by_its_preface() -> None:
 
 def test_a_plans_title_is_told_without_saying_that_it_is_one() -> None:
     """Or its first line where it has none."""
-    assert title("Implement the following plan:\n\n" + PLAN) == "Sort carts by price"
-    assert title("Sort carts\n\nText") == "Sort carts"
+    assert plan_title("Implement the following plan:\n\n" + PLAN) == "Sort carts by price"
+    assert plan_title("Sort carts\n\nText") == "Sort carts"
 
 
 def test_the_steps_of_verification_are_listed() -> None:
     """Only those."""
-    assert verification(PLAN) == ["make test", "Open the cart page"]
+    assert plan_checks(PLAN) == ["make test", "Open the cart page"]

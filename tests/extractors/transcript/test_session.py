@@ -1,20 +1,80 @@
 """One memory for live tailing and for catching up: however a transcript comes in, the state is the same."""
 
+import json
 import random
+from pathlib import Path
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from flowd.cli.flow import main
 from flowd.extractors.conversation import conversation
 from flowd.extractors.conversation.prompts import human_words
 from flowd.extractors.transcript.records import Record, decode_lines
-from flowd.extractors.transcript.session import SessionMemory, StaleMemoryError
-from flowd.extractors.transcript.whole import first_lines, read
+from flowd.extractors.transcript.session import (
+    SessionMemory,
+    StaleMemoryError,
+    first_lines,
+    mask_record,
+    mask_records,
+    read_transcript,
+)
+from flowd.redaction.redactor import Redactor
 from tests.support.transcript import PLACE, Transcript, eventful
 
+SECRET = "ACME-123456"
+MASK = Redactor(["ACME-[0-9]{6}"])
 MAX_MEMORY_BYTES = 50_000
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+
+
+def record(**fields: object) -> Record:
+    return decode_lines(json.dumps({"sessionId": "s", "uuid": "u", **fields}).encode() + b"\n", 1).records[0]
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"type": "user", "message": {"content": f"use {SECRET}"}},
+        {"type": "assistant", "message": {"content": [{"type": "text", "text": f"used {SECRET}"}]}},
+        {"type": "assistant", "message": {"content": [{"type": "tool_use", "input": {"a": [SECRET]}}]}},
+        {"type": "user", "message": {"content": [{"type": "tool_result", "content": SECRET}]}},
+        {"type": "user", "toolUseResult": {"stdout": f"é {SECRET}"}},
+        {"type": "attachment", "attachment": {"prompt": SECRET}},
+        {"type": "system", "content": SECRET},
+        {"type": "ai-title", "aiTitle": SECRET},
+        {"type": "custom-title", "customTitle": SECRET},
+    ],
+)
+def test_no_text_of_a_record_keeps_the_secret(fields: dict[str, object]) -> None:
+    masked = mask_record(record(**fields), MASK)
+    written = msgspec.json.encode(masked).decode()
+    assert "ACME" not in written
+    assert "[redacted:custom]" in written
+    assert (masked.type, masked.session_id, masked.uuid) == (fields["type"], "s", "u")
+
+
+def test_without_patterns_the_records_are_the_same_objects() -> None:
+    decoded = decode_lines(b'{"type":"system","content":"ACME-123456"}\n', 1)
+    before = decoded.records[0]
+    mask_records(decoded, None)
+    assert decoded.records[0] is before
+
+
+def test_flow_extract_masks_the_patterns_of_the_settings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "config.yaml").write_text("redaction: {patterns: ['ACME-[0-9]{6}']}\n")
+    monkeypatch.setenv("FLOWD_CONFIG", str(tmp_path / "config.yaml"))
+    file = tmp_path / "s.jsonl"
+    message = {"role": "user", "content": f"Rotate the key {SECRET} of the shop"}
+    file.write_text(json.dumps({"type": "user", "sessionId": "s", "cwd": "/x", "message": message}) + "\n")
+    assert main(["extract", str(file)]) == 0
+    printed = capsys.readouterr().out
+    assert "ACME" not in printed
+    assert "Rotate the key [redacted:custom]" in printed
 
 
 @settings(max_examples=40, deadline=None)
@@ -60,13 +120,13 @@ def test_the_first_lines_are_read_as_if_there_were_no_others() -> None:
     whole, half = session.data, first_lines(session.data, 9)
     assert half == b"".join(session.lines[:9])
     assert first_lines(whole, 10_000) == whole
-    assert read(half).memory.state("session-1", PLACE).status == "in_progress"
+    assert read_transcript(half).memory.state("session-1", PLACE).status == "in_progress"
 
 
 def test_a_last_line_without_its_end_is_read() -> None:
     """A file at rest has nothing to wait for."""
     data = Transcript().person("Add a total to the cart page").data
-    assert read(data.rstrip(b"\n")).records == 1
+    assert read_transcript(data.rstrip(b"\n")).records == 1
 
 
 def test_a_memory_stays_small_however_long_the_session() -> None:
@@ -79,7 +139,7 @@ def test_a_memory_stays_small_however_long_the_session() -> None:
         ).result()
         session.call("Bash", command="make test", description="y" * 900)
         session.assistant(f"The issue {number} is silently caused by a wrong default. " * 60)
-    assert len(read(session.data).memory.saved()) < MAX_MEMORY_BYTES
+    assert len(read_transcript(session.data).memory.saved()) < MAX_MEMORY_BYTES
 
 
 def test_no_secret_is_stored_or_told() -> None:

@@ -12,8 +12,7 @@ import pytest
 
 from flowd.cli.flow import main
 from flowd.extractors.transcript.records import decode_lines
-from flowd.extractors.transcript.session import SessionMemory
-from flowd.extractors.transcript.whole import read
+from flowd.extractors.transcript.session import SessionMemory, read_transcript
 from tests.support.repository import SHARED, TRANSCRIPTS
 from tests.support.transcript import PLACE
 
@@ -69,7 +68,7 @@ def test_a_whole_session_read_in_pieces_gives_the_same_state(file: Path) -> None
             memory.feed(record, line)
         position += size
         memory = SessionMemory.restored(memory.saved())
-    assert memory.state("s", PLACE) == read(file.read_bytes()).memory.state("s", PLACE)
+    assert memory.state("s", PLACE) == read_transcript(file.read_bytes()).memory.state("s", PLACE)
 
 
 @pytest.mark.shared

@@ -5,7 +5,7 @@ import json
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from flowd.extractors.transcript.whole import read
+from flowd.extractors.transcript.session import read_transcript
 from tests.support.transcript import PLACE, eventful
 
 DATA = eventful().data
@@ -18,7 +18,7 @@ JSON = st.recursive(
 
 def survives(data: bytes) -> None:
     """Read *data*, store what is remembered, and ask for the state."""
-    memory = read(data).memory
+    memory = read_transcript(data).memory
     memory.saved()
     memory.state("session-1", PLACE)
 
