@@ -15,24 +15,18 @@ from flowd.config.live import LiveSettings
 from flowd.config.logs import log, set_level
 from flowd.config.paths import Paths, claude_config_dir
 from flowd.daemon.child import Child
-from flowd.daemon.clocks import TICK_S, Clocks, IdleWatch
-from flowd.daemon.control.handlers import ControlHandlers
-from flowd.daemon.control.report import StatusReporter, StatusSources
+from flowd.daemon.control.handlers import ControlHandlers, StatusReporter, StatusSources
 from flowd.daemon.control.server import ControlServer
 from flowd.daemon.delivery.dispatcher import Dispatcher
 from flowd.daemon.delivery.sink_worker import SinkWorker
-from flowd.daemon.hooks.handler import HookHandler
-from flowd.daemon.hooks.spool import Spool
-from flowd.daemon.lock import InstanceLock
-from flowd.daemon.memory import limit_arenas
-from flowd.daemon.reading.queue import ReaderQueue
+from flowd.daemon.hooks.handler import HookHandler, Spool
+from flowd.daemon.process import InstanceLock, limit_arenas, notify, watchdog_interval_s
+from flowd.daemon.reading.queue import ReaderQueue, ReaderScheduler
 from flowd.daemon.reading.reader import Reader, ReaderPaths
-from flowd.daemon.reading.scheduler import ReaderScheduler
 from flowd.daemon.reading.watcher import Watcher, make_watcher
-from flowd.daemon.sd_notify import notify, watchdog_interval_s
 from flowd.daemon.store_gate import StoreGate
 from flowd.daemon.supervised_thread import Runnable, SupervisedThread
-from flowd.daemon.timer import Timer
+from flowd.daemon.timing import TICK_S, Clocks, IdleWatch, Timer
 from flowd.handoff.markdown.directory import handoffs_dir
 from flowd.sinks.protocol import Sink
 from flowd.sinks.registry import make_sinks

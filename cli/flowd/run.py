@@ -27,7 +27,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Run the daemon until it is stopped."""
     from flowd.actions.daemon_client import Holder
     from flowd.config.live import LiveSettings
-    from flowd.daemon.lock import InstanceLock
+    from flowd.daemon.process import InstanceLock
     from flowd.hooks.command import write_launcher
 
     paths = resolve_paths()

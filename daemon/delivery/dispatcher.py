@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from flowd.daemon.delivery.sink_worker import SinkWorker
-from flowd.daemon.timer import Timer
+from flowd.daemon.timing import Timer
 from flowd.model.facts import Fact
 
 # Ten threads that wake for every line would compete with the one that somebody waits for.

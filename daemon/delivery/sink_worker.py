@@ -8,8 +8,8 @@ from typing import NamedTuple
 from flowd.config.live import LiveSettings
 from flowd.config.logs import log
 from flowd.daemon.delivery.outbox import Outbox
-from flowd.daemon.pace import Pace
 from flowd.daemon.store_gate import StoreGate
+from flowd.daemon.timing import Pace
 from flowd.model.facts import Fact
 from flowd.sinks.protocol import PermanentFailureError, RetryLaterError, Sink
 from flowd.store.deliveries import Deliveries

@@ -1,17 +1,32 @@
-"""Handle hook requests: SessionStart returns the text to inject, the reader records the others."""
+"""Hook events on their way to the reader: from the control socket, or from the spool at the next start."""
 
 import queue
 import threading
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
 
 from flowd.actions.brief import answer_session_start
 from flowd.actions.context import Context
 from flowd.config.logs import log
-from flowd.daemon.hooks.event import HookEvent
 from flowd.daemon.store_gate import StoreGate
 from flowd.model.hook_input import HookInput, hook_input
 from flowd.system.errors import FlowdError
+
+
+class HookEvent(NamedTuple):
+    """A hook's input; ``on_done`` is called once, with True if the event was stored.
+
+    ``is_retry``: there was no transcript of its session when it came.
+    """
+
+    input: HookInput
+    on_done: Callable[[bool], None]
+    is_retry: bool = False
+
 
 READ_FIRST_S = 0.3
 
@@ -63,3 +78,51 @@ class HookHandler:
         read = threading.Event()
         self._submit(HookEvent(hook, lambda _: read.set()))
         read.wait(READ_FIRST_S)
+
+
+MAX_BYTES = 4 << 20
+MAX_EVENTS = 1000
+
+
+class Spool:
+    """A directory with one file per hook input, named by the time of the hook."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+
+    def events(self) -> Iterator[HookEvent]:
+        """Yield the spooled events, oldest first; each removes its file when it has been stored."""
+        try:
+            files = sorted(self._directory.glob("*.json"))[:MAX_EVENTS]
+        except OSError:
+            return
+        for file in files:
+            hook = _read(file)
+            if hook is None:
+                file.unlink(missing_ok=True)
+            else:
+                yield HookEvent(hook, partial(_remove, file))
+
+
+def _remove(file: Path, stored: bool) -> None:
+    if stored:
+        file.unlink(missing_ok=True)
+
+
+def _read(file: Path) -> HookInput | None:
+    try:
+        if file.stat().st_size > MAX_BYTES:
+            raise ValueError("too large")
+        raw = msgspec.json.decode(file.read_bytes())
+        if not isinstance(raw, dict):
+            raise ValueError("not an object")
+    except (OSError, ValueError) as error:
+        log.warning("spooled_hook_dropped", file=file.name, error=str(error))
+        return None
+    return hook_input(raw, _time_in(file.name))
+
+
+def _time_in(name: str) -> float:
+    """Return when the hook was fired, in seconds; file names begin with it, in nanoseconds."""
+    first = name.partition("-")[0]
+    return int(first) / 1e9 if first.isdecimal() else 0.0

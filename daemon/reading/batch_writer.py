@@ -3,7 +3,7 @@
 from flowd.actions.work_updater import WorkUpdater
 from flowd.daemon.hooks.checkpoints import CheckpointRecorder
 from flowd.daemon.reading.pipeline import Pipeline
-from flowd.daemon.reading.scheduler import ReaderScheduler
+from flowd.daemon.reading.queue import ReaderScheduler
 from flowd.daemon.store_gate import StoreGate
 from flowd.model.facts import Compacted
 from flowd.store.journal import Batch, Journal

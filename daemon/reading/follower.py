@@ -8,8 +8,7 @@ from contextlib import contextmanager
 from flowd.config.logs import log
 from flowd.daemon.reading.identity import KnownFiles, RecognisedFile
 from flowd.daemon.reading.pipeline import Pipeline
-from flowd.daemon.reading.queue import ReaderQueue
-from flowd.daemon.reading.scheduler import ReaderScheduler
+from flowd.daemon.reading.queue import ReaderQueue, ReaderScheduler
 from flowd.daemon.reading.tailer import LineReader
 from flowd.extractors.transcript.paths import TranscriptName
 from flowd.extractors.transcript.session import StaleMemoryError

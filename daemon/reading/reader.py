@@ -10,20 +10,17 @@ import msgspec
 
 from flowd.config.logs import log
 from flowd.daemon.hooks.checkpoints import CheckpointRecorder, CheckpointRequest
-from flowd.daemon.hooks.event import HookEvent
+from flowd.daemon.hooks.handler import HookEvent
 from flowd.daemon.projects.handoff_files import HandoffFiles
 from flowd.daemon.projects.resolver import ProjectResolver
 from flowd.daemon.projects.watchers import ProjectWatchers
 from flowd.daemon.reading.batch_writer import BatchWriter
-from flowd.daemon.reading.catch_up import CatchUp
 from flowd.daemon.reading.follower import Follower
 from flowd.daemon.reading.identity import KnownFiles
 from flowd.daemon.reading.pipeline import Pipeline
-from flowd.daemon.reading.progress import ReaderStatus
-from flowd.daemon.reading.queue import ReaderQueue
-from flowd.daemon.reading.recent import SESSIONS_SHOWN
+from flowd.daemon.reading.progress import SESSIONS_SHOWN, CatchUp, ReaderStatus
+from flowd.daemon.reading.queue import ReaderQueue, ReaderScheduler
 from flowd.daemon.reading.reconcile import Reconciler
-from flowd.daemon.reading.scheduler import ReaderScheduler
 from flowd.daemon.reading.watcher import Watcher
 from flowd.daemon.store_gate import StoreGate
 from flowd.extractors.transcript.paths import transcript_name

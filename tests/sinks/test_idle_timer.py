@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from flowd.config.live import LiveSettings
-from flowd.daemon.clocks import IdleWatch, is_idle
 from flowd.daemon.store_gate import StoreGate
+from flowd.daemon.timing import IdleWatch, is_idle
 from flowd.model.facts import state_fact
 from flowd.model.session import SessionState
 from flowd.sinks.idle_timer import IdleTimerSink

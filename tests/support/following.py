@@ -7,12 +7,11 @@ from typing import Any
 import msgspec
 
 from flowd.daemon.control.status import SessionLine
-from flowd.daemon.reading.queue import ReaderQueue
+from flowd.daemon.reading.queue import ReaderQueue, ReaderScheduler
 from flowd.daemon.reading.reader import Reader, ReaderPaths
-from flowd.daemon.reading.scheduler import ReaderScheduler
 from flowd.daemon.reading.watcher import NoWatcher
 from flowd.daemon.store_gate import StoreGate
-from flowd.daemon.timer import Timer
+from flowd.daemon.timing import Timer
 from flowd.model.facts import Fact
 from flowd.store.database import Database
 from flowd.store.journal import Journal

@@ -6,7 +6,7 @@ import pytest
 
 from flowd.daemon.control.handlers import ControlHandlers
 from flowd.daemon.delivery.dispatcher import Dispatcher
-from flowd.daemon.timer import Timer
+from flowd.daemon.timing import Timer
 from flowd.system.errors import FlowdError
 
 

@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 
 from flowd.daemon.delivery.dispatcher import Dispatcher
-from flowd.daemon.timer import Timer
+from flowd.daemon.timing import Timer
 from flowd.model.facts import Fact, Titled
 
 FACT = Fact("k", "s", "", 1.0, Titled("t"), seq=7)

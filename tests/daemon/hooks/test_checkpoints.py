@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from flowd.daemon.hooks.event import HookEvent
+from flowd.daemon.hooks.handler import HookEvent
 from flowd.model.facts import Checkpointed, StateChanged
 from flowd.model.hook_input import HookInput, hook_input
 from flowd.store.journal import Journal

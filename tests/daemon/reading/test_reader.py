@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from flowd.daemon.reading.unknown_types import is_unknown_type
+from flowd.daemon.reading.pipeline import is_unknown_type
 from flowd.model.facts import TranscriptVanished
 from tests.support.transcript_lines import line, lines
 

