@@ -4,9 +4,8 @@ import os
 from functools import cached_property
 from pathlib import Path
 
-from flowd.config.live import LiveSettings
 from flowd.config.paths import Paths, resolve_paths
-from flowd.config.settings import Settings
+from flowd.config.settings import LiveSettings, Settings
 from flowd.redaction.data import Redact
 from flowd.redaction.live import LiveRedactor
 from flowd.redaction.redactor import redact as redact_built_in

@@ -8,10 +8,9 @@ from typing import Any
 import msgspec
 
 from flowd.actions.context import Context
-from flowd.handoff.yaml.api import get_handoff_path, update_handoff
+from flowd.handoff.yaml.api import get_handoff_path, merge_into_file, update_handoff
 from flowd.handoff.yaml.api import read_handoff as read_file
 from flowd.handoff.yaml.document import Handoff, default_fields, is_absent
-from flowd.handoff.yaml.merge import merge_into_file
 from flowd.store.handoff_fields import (
     GUARDED,
     HandoffYamlStates,

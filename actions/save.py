@@ -12,9 +12,8 @@ from flowd.actions.session import current_state
 from flowd.actions.steps import work_here
 from flowd.actions.works import open_works
 from flowd.handoff.errors import HandoffError
-from flowd.handoff.yaml.api import get_handoff_path
+from flowd.handoff.yaml.api import get_handoff_path, merge_into_file
 from flowd.handoff.yaml.document import Handoff, default_fields, updated
-from flowd.handoff.yaml.merge import merge_into_file
 from flowd.model.checkpoints import checkpoint_fact, moment
 from flowd.model.work import Work
 from flowd.sinks.handoff_yaml import handoff_of

@@ -11,9 +11,9 @@ from types import FrameType
 from flowd import __version__
 from flowd.actions.context import Context
 from flowd.actions.daemon_client import Holder
-from flowd.config.live import LiveSettings
 from flowd.config.logs import log, set_level
 from flowd.config.paths import Paths, claude_config_dir
+from flowd.config.settings import LiveSettings
 from flowd.daemon.child import Child
 from flowd.daemon.control.handlers import ControlHandlers, StatusReporter, StatusSources
 from flowd.daemon.control.server import ControlServer

@@ -5,7 +5,7 @@ import threading
 import time
 from collections.abc import Callable, Hashable
 
-from flowd.config.live import LiveSettings
+from flowd.config.settings import LiveSettings
 from flowd.daemon.store_gate import StoreGate
 from flowd.store.schema import made_at
 from flowd.store.sessions import IdleTable, Pause

@@ -1,6 +1,6 @@
 """The redactor of a process: follows the patterns in the settings, also after a reload."""
 
-from flowd.config.live import LiveSettings
+from flowd.config.settings import LiveSettings
 from flowd.redaction.redactor import Redactor
 
 

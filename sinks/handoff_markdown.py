@@ -5,7 +5,7 @@ import time
 from functools import partial
 from typing import NamedTuple
 
-from flowd.config.live import LiveSettings
+from flowd.config.settings import LiveSettings
 from flowd.handoff.markdown.directory import (
     SUFFIX,
     HandoffNameError,

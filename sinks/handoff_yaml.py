@@ -7,10 +7,10 @@ from typing import Any
 
 import msgspec
 
-from flowd.config.live import LiveSettings
+from flowd.config.settings import LiveSettings
 from flowd.handoff.errors import UnsafeHandoffError
+from flowd.handoff.yaml.api import Merged, merge_into_file
 from flowd.handoff.yaml.document import default_fields
-from flowd.handoff.yaml.merge import Merged, merge_into_file
 from flowd.model.facts import Fact, WorkChanged
 from flowd.model.work import Work
 from flowd.redaction.data import Redact

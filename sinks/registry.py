@@ -1,6 +1,6 @@
 """The registry of sinks. A new sink is one module, one line here, one test file."""
 
-from flowd.config.live import LiveSettings
+from flowd.config.settings import LiveSettings
 from flowd.redaction.data import Redact
 from flowd.sinks.agent_mail.sink import AgentMailSink
 from flowd.sinks.beads.sink import BeadsSink

@@ -4,9 +4,8 @@ import os
 
 from flowd.actions.context import Context
 from flowd.actions.daemon_client import poke_daemon
-from flowd.handoff.markdown.directory import handoffs_dir
+from flowd.handoff.markdown.directory import Move, handoffs_dir, migrate_directory, planned_moves
 from flowd.handoff.markdown.index import refresh_index
-from flowd.handoff.markdown.migrate import Move, migrate_directory, planned_moves
 from flowd.store.documents import moved_fact
 
 

@@ -5,8 +5,8 @@ from typing import Any
 
 from flowd.cli.flowd.service import restart
 from flowd.cli.verb import add_verb
-from flowd.config.live import LiveSettings
 from flowd.config.paths import resolve_paths
+from flowd.config.settings import LiveSettings
 
 
 def add_parser(subparsers: Any) -> None:

@@ -26,7 +26,7 @@ def add_parser(subparsers: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run the daemon until it is stopped."""
     from flowd.actions.daemon_client import Holder
-    from flowd.config.live import LiveSettings
+    from flowd.config.settings import LiveSettings
     from flowd.daemon.process import InstanceLock
     from flowd.hooks.command import write_launcher
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from flowd import __version__
-from flowd.config.live import LiveSettings
+from flowd.config.settings import LiveSettings
 from flowd.daemon.control import status as snapshots
 from flowd.daemon.delivery.dispatcher import Dispatcher
 from flowd.daemon.delivery.sink_worker import SinkStatus, SinkWorker

@@ -5,8 +5,8 @@ import time
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from flowd.config.live import LiveSettings
 from flowd.config.logs import log
+from flowd.config.settings import LiveSettings
 from flowd.daemon.delivery.outbox import Outbox
 from flowd.daemon.store_gate import StoreGate
 from flowd.daemon.timing import Pace

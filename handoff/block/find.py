@@ -6,8 +6,8 @@ from itertools import islice
 
 import msgspec
 
+from flowd.handoff.block.fields import MAX_BODY_BYTES
 from flowd.handoff.block.parse import Checked, check_body
-from flowd.handoff.block.yaml_tree import MAX_BODY_BYTES
 from flowd.model.block import FIELDS, FoundBlock, TaskRef, Violation, digest
 from flowd.system.markdown import Heading, Outline, outline_of
 

@@ -3,8 +3,19 @@
 import re
 from typing import Any, NamedTuple
 
-from flowd.handoff.block.fields import ITEMS, OUTCOMES, BrokenRuleError, ItemSchema, is_empty, one_of, shown
-from flowd.handoff.block.yaml_tree import Mapping, Sequence, Tree, parse_tree
+from flowd.handoff.block.fields import (
+    ITEMS,
+    OUTCOMES,
+    BrokenRuleError,
+    ItemSchema,
+    Mapping,
+    Sequence,
+    Tree,
+    is_empty,
+    one_of,
+    parse_tree,
+    shown,
+)
 from flowd.model.block import FIELDS, HandoffBlock, Violation, stable_id
 from flowd.system.yaml_text import YamlTextError
 

@@ -13,14 +13,12 @@ from flowd.handoff.markdown.document import (
     Kind,
     Section,
     SectionItem,
-    escalations_in,
-    kind_of,
-)
-from flowd.handoff.markdown.sections import (
     count_boxes,
+    escalations_in,
     headings_of,
     item,
     items_of,
+    kind_of,
     sections_of,
 )
 from flowd.handoff.yaml.codec import parse

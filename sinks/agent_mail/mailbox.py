@@ -8,7 +8,7 @@ import msgspec
 
 from flowd.config.paths import make_private_dir, resolve_paths
 from flowd.config.settings import AgentMailSettings
-from flowd.handoff.mail_message import MailMessage, thread_id
+from flowd.handoff.checkpoint_texts import MailMessage, thread_id
 from flowd.sinks.agent_mail.client import AgentMailClient, MailError
 from flowd.system.errors import FlowdError
 from flowd.system.files import atomic_write

@@ -2,8 +2,8 @@
 
 import time
 
-from flowd.config.live import LiveSettings
-from flowd.handoff.mail_message import MAILED, MailMessage, mail_message
+from flowd.config.settings import LiveSettings
+from flowd.handoff.checkpoint_texts import MAILED, MailMessage, mail_message
 from flowd.handoff.track.beads import TrackBeads, track_beads
 from flowd.model.facts import Checkpointed, Fact
 from flowd.model.session import SessionState

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 
 from flowd.config.settings import BeadsSettings
-from flowd.handoff.beads_note import BeadsNote, block_text, merged_notes, own_block
+from flowd.handoff.checkpoint_texts import BeadsNote, block_text, merged_notes, own_block
 from flowd.handoff.track.tracks import TrackProgress
 from flowd.sinks.beads.bd import MAX_ARGUMENT_BYTES, Bd, BdOutcome, BdResult, BeadsIssue, find_bd, is_issue_id
 from flowd.sinks.beads.directory import BeadsLockedError, beads_lock, find_beads

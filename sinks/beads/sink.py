@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from flowd.config.live import LiveSettings
-from flowd.handoff.beads_note import BeadsNote
+from flowd.config.settings import LiveSettings
+from flowd.handoff.checkpoint_texts import BeadsNote
 from flowd.handoff.track.beads import TrackBeads, beads_disabled, track_beads
 from flowd.handoff.track.rules import track_handoff_pending
 from flowd.handoff.track.tracks import Track

@@ -4,8 +4,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from flowd.handoff.track.document import USUAL_STEPS, TrackHandoff
-from flowd.handoff.track.index import handoffs_in
+from flowd.handoff.track.document import USUAL_STEPS, TrackHandoff, handoffs_in
 from flowd.handoff.track.metadata import Gates
 from flowd.handoff.track.tracks import Track, TrackProgress
 from flowd.handoff.track.workers import Workers

@@ -7,10 +7,9 @@ from typing import NamedTuple
 import msgspec
 
 from flowd.config.settings import Settings
-from flowd.handoff.mail_message import MailMessage
+from flowd.handoff.checkpoint_texts import MailMessage
 from flowd.handoff.track.beads import TrackBeads
-from flowd.handoff.track.document import TrackHandoff, file_name, render, write_document
-from flowd.handoff.track.index import add_to_index
+from flowd.handoff.track.document import TrackHandoff, add_to_index, file_name, render, write_document
 from flowd.handoff.track.metadata import Gates, HandoffSection, HistoryEntry, Metadata, add_to_history
 from flowd.handoff.track.rules import PRIORITIES, TrackRules, read_rules
 from flowd.handoff.track.tracks import CONDUCTOR, HANDOFFS, Track, TrackProgress, choose_track

@@ -3,8 +3,7 @@
 from typing import NamedTuple, Protocol
 
 from flowd.config.settings import Settings
-from flowd.handoff.beads_note import BeadsNote
-from flowd.handoff.mail_message import MailMessage
+from flowd.handoff.checkpoint_texts import BeadsNote, MailMessage
 from flowd.handoff.track.beads import beads_disabled
 from flowd.handoff.track.tracks import TrackProgress
 from flowd.sinks.agent_mail.mailbox import is_configured, send_handoff

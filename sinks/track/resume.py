@@ -5,8 +5,7 @@ from typing import NamedTuple
 
 from flowd.config.settings import Settings
 from flowd.handoff.errors import HandoffError
-from flowd.handoff.track.document import ReadHandoff
-from flowd.handoff.track.index import handoffs_in
+from flowd.handoff.track.document import ReadHandoff, handoffs_in
 from flowd.handoff.track.metadata import set_active
 from flowd.handoff.track.tracks import Track, TrackProgress
 from flowd.sinks.agent_mail.mailbox import ReceivedMail, latest_handoff

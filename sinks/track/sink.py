@@ -6,11 +6,11 @@ from pathlib import Path
 
 import msgspec
 
-from flowd.config.live import LiveSettings
 from flowd.config.logs import log
+from flowd.config.settings import LiveSettings
 from flowd.handoff.errors import HandoffError
 from flowd.handoff.track.beads import EXPORT, closed_epics
-from flowd.handoff.track.index import handoffs_in
+from flowd.handoff.track.document import handoffs_in
 from flowd.handoff.track.metadata import HistoryEntry
 from flowd.handoff.track.rules import AUTOMATIC_TRIGGERS, read_rules
 from flowd.handoff.track.tracks import Track, choose_track, has_conductor

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from flowd.actions.context import Context, find_project
-from flowd.config import live
+from flowd.config import settings as settings_module
 from flowd.config.settings import LoadedSettings, load_settings
 from flowd.store.database import Database
 from flowd.system.errors import FlowdError
@@ -18,7 +18,7 @@ def test_settings_are_read_once_and_core_db_is_opened_once(monkeypatch: pytest.M
         loaded.append(file)
         return load_settings(file)
 
-    monkeypatch.setattr(live, "load_settings", load)
+    monkeypatch.setattr(settings_module, "load_settings", load)
     with Context() as context:
         assert context.settings is context.settings
         assert context.redact is context.redact

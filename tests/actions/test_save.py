@@ -7,8 +7,7 @@ import pytest
 from flowd.actions import save as saving
 from flowd.actions.context import Context
 from flowd.actions.save import SaveRequest, save
-from flowd.handoff.yaml.api import load_handoff
-from flowd.handoff.yaml.merge import merge_into_file
+from flowd.handoff.yaml.api import load_handoff, merge_into_file
 from flowd.model.facts import state_fact
 from flowd.model.session import SessionState
 from flowd.store.handoff_fields import UserFields, user_fields

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from flowd.config.live import LiveSettings
-from flowd.config.settings import dotted_items, load_settings
+from flowd.config.settings import LiveSettings, dotted_items, load_settings
 from flowd.system.errors import SettingsError
 
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from flowd.config.live import LiveSettings
+from flowd.config.settings import LiveSettings
 from flowd.redaction.live import LiveRedactor
 from flowd.redaction.redactor import redact
 

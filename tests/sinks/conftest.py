@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from flowd.config.live import LiveSettings
+from flowd.config.settings import LiveSettings
 from tests.support.beads_project import BeadsProject, make_project
 
 

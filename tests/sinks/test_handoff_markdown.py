@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from flowd.config.live import LiveSettings
+from flowd.config.settings import LiveSettings
 from flowd.handoff.markdown.directory import directory_name, handoff_files
 from flowd.handoff.markdown.document import SIGNAL
 from flowd.handoff.markdown.index import ParsedHandoff, index_path, parse_file

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from flowd.config.live import LiveSettings
+from flowd.config.settings import LiveSettings
 from flowd.daemon.projects.resolver import ProjectResolver
 from flowd.model.facts import Fact
 from flowd.model.work import Work

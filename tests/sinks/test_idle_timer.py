@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from flowd.config.live import LiveSettings
+from flowd.config.settings import LiveSettings
 from flowd.daemon.store_gate import StoreGate
 from flowd.daemon.timing import IdleWatch, is_idle
 from flowd.model.facts import state_fact

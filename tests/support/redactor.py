@@ -5,7 +5,7 @@ from pathlib import Path
 
 import msgspec
 
-from flowd.config.live import LiveSettings
+from flowd.config.settings import LiveSettings
 from flowd.redaction.live import LiveRedactor
 
 

@@ -8,7 +8,7 @@ from flowd.actions.context import Context
 from flowd.actions.handoff.migrate import migrate, plan_migration
 from flowd.cli.output import print_json
 from flowd.cli.verb import add_verb
-from flowd.handoff.markdown.migrate import Move
+from flowd.handoff.markdown.directory import Move
 
 
 def add_parser(subparsers: Any) -> None:

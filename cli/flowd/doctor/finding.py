@@ -6,8 +6,8 @@ from typing import Literal, NamedTuple
 import msgspec
 
 from flowd.actions.daemon_client import Holder, ask, control_socket, running_holder
-from flowd.config.live import LiveSettings
 from flowd.config.paths import Paths, claude_config_dir
+from flowd.config.settings import LiveSettings
 from flowd.daemon.control.status import Status
 from flowd.system.errors import FlowdError, SettingsError
 

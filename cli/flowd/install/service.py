@@ -8,8 +8,8 @@ from flowd.actions.daemon_client import running_holder
 from flowd.cli.flowd.install.program import is_passing, this_program
 from flowd.cli.flowd.manager.manager import Command, Manager, manager_for, run_or_raise
 from flowd.cli.flowd.service import stop, wait_until_answering
-from flowd.config.live import LiveSettings
 from flowd.config.paths import Paths, make_private_dir
+from flowd.config.settings import LiveSettings
 from flowd.system.errors import FlowdError
 from flowd.system.files import atomic_write
 

@@ -6,12 +6,12 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from flowd.handoff.block.fields import Mapping, Scalar, Sequence, Tree, parse_tree
 from flowd.handoff.block.find import blocks_in_markdown, bodies
 from flowd.handoff.block.from_notes.draft import BlockDraft
 from flowd.handoff.block.from_notes.passages import passages
 from flowd.handoff.block.from_notes.words import says_nothing
 from flowd.handoff.block.parse import check_body
-from flowd.handoff.block.yaml_tree import Mapping, Scalar, Sequence, Tree, parse_tree
 from flowd.model.block import FIELDS, HandoffBlock, Outcome, Violation
 from flowd.redaction.data import Redact
 from flowd.redaction.redactor import redact

@@ -12,7 +12,7 @@ from flowd.actions.handoff import create, project
 from flowd.actions.handoff.create import HandoffRequest, create_handoff
 from flowd.actions.handoff.escalation import acknowledge, escalate
 from flowd.actions.handoff.project import open_project
-from flowd.config import live
+from flowd.config import settings as settings_module
 from flowd.handoff.markdown import index, parse
 from flowd.handoff.markdown.index import index_path, refresh_index
 from tests.support.git import git
@@ -44,7 +44,7 @@ def test_settings_and_git_status_are_read_once_and_the_document_never(
 ) -> None:
     calls: Counter[str] = Counter()
     for module, name in (
-        (live, "load_settings"),
+        (settings_module, "load_settings"),
         (create, "uncommitted_files"),
         (index, "read_bytes"),
         (project, "current_state"),

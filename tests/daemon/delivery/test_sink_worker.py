@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from flowd.config.live import LiveSettings
+from flowd.config.settings import LiveSettings
 from flowd.daemon.delivery.sink_worker import SinkStatus, SinkWorker
 from flowd.daemon.store_gate import StoreGate
 from flowd.model.facts import Fact, Titled, state_fact

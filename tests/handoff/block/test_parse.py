@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from flowd.handoff.block import yaml_tree as block_yaml
+from flowd.handoff.block import fields as block_yaml
 from flowd.handoff.block.parse import check_body
 
 GOOD = """\

@@ -6,8 +6,15 @@ from pathlib import Path
 
 import yaml
 
-from flowd.handoff.track.document import TrackHandoff, file_name, read_document, render, write_document
-from flowd.handoff.track.index import add_to_index, handoffs_in
+from flowd.handoff.track.document import (
+    TrackHandoff,
+    add_to_index,
+    file_name,
+    handoffs_in,
+    read_document,
+    render,
+    write_document,
+)
 from flowd.handoff.track.rules import TrackRules, read_rules
 from flowd.handoff.track.tracks import GENERAL, Track, choose_track, has_conductor, named_track
 

@@ -10,10 +10,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from flowd.config.live import LiveSettings
 from flowd.config.paths import resolve_paths
-from flowd.config.settings import AgentMailSettings
-from flowd.handoff.mail_message import mail_message, thread_id
+from flowd.config.settings import AgentMailSettings, LiveSettings
+from flowd.handoff.checkpoint_texts import mail_message, thread_id
 from flowd.model.checkpoints import checkpoint_fact
 from flowd.model.facts import Fact, Trigger
 from flowd.model.session import SessionState

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import msgspec
 import pytest
 
-from flowd.handoff.beads_note import BeadsNote, own_block
+from flowd.handoff.checkpoint_texts import BeadsNote, own_block
 from flowd.handoff.track.tracks import TrackProgress
 from flowd.sinks.beads import notes as beads_notes
 from flowd.sinks.beads.bd import BdOutcome, BdResult
@@ -154,7 +154,7 @@ import sys
 from pathlib import Path
 import msgspec
 from flowd.config.settings import load_settings
-from flowd.handoff.beads_note import BeadsNote
+from flowd.handoff.checkpoint_texts import BeadsNote
 from flowd.sinks.beads.notes import sync_note
 project, program, number = sys.argv[1:]
 settings = msgspec.structs.replace(load_settings(Path("none")).settings.beads, program=program, timeout_s=60)

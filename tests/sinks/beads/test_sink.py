@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import msgspec
 import pytest
 
-from flowd.config.live import LiveSettings
-from flowd.handoff.beads_note import own_block
+from flowd.config.settings import LiveSettings
+from flowd.handoff.checkpoint_texts import own_block
 from flowd.handoff.track import tracks
 from flowd.handoff.track.metadata import Metadata, read_metadata
 from flowd.model.checkpoints import checkpoint_fact

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from flowd.handoff.beads_note import own_block
+from flowd.handoff.checkpoint_texts import own_block
 from tests.support.live_session import send_hook, write_record
 from tests.support.waiting import wait_until
 

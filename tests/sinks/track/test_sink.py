@@ -9,8 +9,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from flowd.config.live import LiveSettings
-from flowd.config.settings import Settings
+from flowd.config.settings import LiveSettings, Settings
 from flowd.handoff.track.tracks import Track, choose_track
 from flowd.model.facts import Checkpointed, Fact
 from flowd.sinks.beads.sink import BeadsSink

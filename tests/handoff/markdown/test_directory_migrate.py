@@ -6,7 +6,7 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from flowd.handoff.markdown.migrate import migrate_directory, planned_moves
+from flowd.handoff.markdown.directory import migrate_directory, planned_moves
 
 Contents = dict[str, tuple[str, float]]
 

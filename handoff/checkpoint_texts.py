@@ -1,12 +1,13 @@
-"""The note that flowd keeps in a Beads issue: one line per label, between markers of its own."""
+"""A checkpoint as the note that flowd keeps in a Beads issue, and as a mail to another agent."""
 
+import hashlib
 import re
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from flowd.redaction.data import Redact
 from flowd.redaction.redactor import redact
-from flowd.system.text import ELLIPSIS, printable_line
+from flowd.system.text import ELLIPSIS, cut, one_line, printable_line
 from flowd.system.times import iso_millis
 
 # Longer lines help neither people nor models.
@@ -30,6 +31,11 @@ _LABELS = (
     "WORKERS",
 )
 _OWN_LINE = re.compile(rf"(?:{'|'.join(_LABELS)}): ")
+SUBJECT_CHARACTERS = 80
+THREAD_CHARACTERS = 128
+GENERAL = "general"
+_IMPORTANT = frozenset({"design-end", "epic-start", "epic-end", "pre-finish"})
+MAILED = _IMPORTANT | {"manual", "idle"}
 
 
 class BeadsNote(NamedTuple):
@@ -131,3 +137,45 @@ def _shortened(line: str, most_bytes: int) -> str:
     if len(data) <= most_bytes:
         return line
     return data[: most_bytes - len(ELLIPSIS.encode())].decode(errors="ignore") + ELLIPSIS
+
+
+class MailMessage(NamedTuple):
+    """What is sent; ``id`` is the checkpoint's, so that the same one is never sent twice."""
+
+    id: str
+    subject: str
+    thread_id: str
+    importance: Literal["high", "normal"]
+    body: str
+
+
+def mail_message(
+    identity: str,
+    *,
+    trigger: str,
+    track: str,
+    context: str,
+    body: str,
+    epic: str = "",
+    redact: Redact = redact,
+) -> MailMessage:
+    """Return the mail about one handoff of *track* (empty: general work), without a secret in it."""
+    about = f"{track or GENERAL}/{epic}" if epic else track or GENERAL
+    subject = one_line(redact(f"[HANDOFF:{trigger}] {about} - {context}"))
+    return MailMessage(
+        id=identity,
+        subject=cut(subject, SUBJECT_CHARACTERS),
+        thread_id=thread_id(track, epic),
+        importance="high" if trigger in _IMPORTANT else "normal",
+        body=redact(body),
+    )
+
+
+def thread_id(track: str, epic: str = "") -> str:
+    """Return the thread of a track's handoffs, in the letters and the length that servers take."""
+    name = "-".join(part for part in ("handoff", track or GENERAL, epic) if part)
+    safe = re.sub(r"[^A-Za-z0-9._-]+", "-", name)
+    if len(safe) <= THREAD_CHARACTERS:
+        return safe
+    digest = hashlib.blake2b(name.encode(errors="replace"), digest_size=4).hexdigest()
+    return f"{safe[: THREAD_CHARACTERS - 9]}-{digest}"

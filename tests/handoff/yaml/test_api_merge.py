@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 
 from flowd import handoff
 from flowd.handoff.errors import HandoffBusyError
-from flowd.handoff.yaml.api import get_handoff_path
+from flowd.handoff.yaml.api import get_handoff_path, merge_into_file
 from flowd.handoff.yaml.codec import parse, render
 from flowd.handoff.yaml.document import Handoff
-from flowd.handoff.yaml.merge import merge_into_file
 from flowd.handoff.yaml.storage import Folder, signature_of
 from flowd.redaction.redactor import Redactor
 
@@ -105,7 +104,7 @@ def test_a_merge_that_returns_nothing_writes_nothing(tmp_path: Path) -> None:
 
 def test_a_known_file_is_not_parsed_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     known = merge_into_file(tmp_path, lambda _: dict(VALID))
-    monkeypatch.setattr("flowd.handoff.yaml.merge.read_file", None)
+    monkeypatch.setattr("flowd.handoff.yaml.api.read_file", None)
     merged = merge_into_file(tmp_path, lambda present: {**(present or {}), "now": "next"}, known=known)
     assert merged.mapping == {**VALID, "now": "next"}
 

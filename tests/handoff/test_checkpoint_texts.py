@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from flowd.handoff.beads_note import BeadsNote, block_text, merged_notes, note_lines, own_block
+from flowd.handoff.checkpoint_texts import BeadsNote, block_text, merged_notes, note_lines, own_block
 
 ROOM = 100_000
 NOTE = BeadsNote(

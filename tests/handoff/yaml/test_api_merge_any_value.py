@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
 from flowd import handoff
-from flowd.handoff.yaml.merge import merge_into_file
+from flowd.handoff.yaml.api import merge_into_file
 from flowd.redaction.data import redact_data
 from flowd.redaction.redactor import redact
 
