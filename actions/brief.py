@@ -6,8 +6,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from flowd.actions.context import Context
-from flowd.actions.session import STATES_READ, find_session
+from flowd.actions.context import STATES_READ, Context, find_session
 from flowd.actions.work_briefing import Around, briefing_of, with_digest
 from flowd.actions.works import open_works
 from flowd.config.settings import Settings
@@ -15,9 +14,8 @@ from flowd.extractors.work.project_works import current_work
 from flowd.handoff.briefing import Level, render, with_more
 from flowd.handoff.errors import HandoffError
 from flowd.handoff.yaml.storage import read_stored
-from flowd.model.client import keeps_what_it_was_told
+from flowd.model.client import HookInput, keeps_what_it_was_told
 from flowd.model.facts import Fact, HandoffIndexed, Injected, StateChanged
-from flowd.model.hook_input import HookInput
 from flowd.model.session import SessionState
 from flowd.model.work import Work
 from flowd.redaction.data import Redact
@@ -153,7 +151,7 @@ def _without_sessions(
 
 
 def _describe(latest: HandoffIndexed | None) -> str:
-    """Return how the latest handoff document is named; an automatic one only repeats the work."""
+    """Return one line about the latest handoff document; an automatic one only repeats the work."""
     if latest is None or latest.is_auto:
         return ""
     return f"{latest.path} ({age(latest.modified_ns / 1e9)}): {latest.purpose}"
@@ -228,7 +226,7 @@ def answer_session_start(context: Context, hook: HookInput) -> str:
 
 
 def _source(database: Database, hook: HookInput) -> str:
-    """Return why the session starts: a resumed client that forgot what it was told was just compacted."""
+    """Return why the session starts: ``compact`` for a resumed client that lost its injected text."""
     if hook.source == "resume":
         for fact in Journal(database).facts_of_session(hook.session_id, "state"):
             if isinstance(fact.body, StateChanged) and _has_forgotten(fact.body.state):

@@ -1,11 +1,13 @@
-"""What one process works with: paths, settings, redactor and core.db. Each is loaded once, when needed."""
+"""The context of one process: paths, settings, redactor and core.db, each loaded on first use."""
 
 import os
+from collections.abc import Iterable
 from functools import cached_property
 from pathlib import Path
 
 from flowd.config.paths import Paths, resolve_paths
 from flowd.config.settings import LiveSettings, Settings
+from flowd.model.session import SessionState
 from flowd.redaction.data import Redact
 from flowd.redaction.live import LiveRedactor
 from flowd.redaction.redactor import redact as redact_built_in
@@ -14,6 +16,11 @@ from flowd.store.journal import Journal
 from flowd.store.schema import ensure_current
 from flowd.system.errors import FlowdError, SettingsError
 from flowd.workspace.project import Project, resolve_project
+
+# Enough to find the session at work; older ones are no longer candidates.
+STATES_READ = 20
+# The session id of what a person does outside of any session.
+PERSON = "person"
 
 
 class Context:
@@ -111,3 +118,21 @@ def _working_directory() -> str:
         raise FlowdError(
             "the working directory has been deleted", hint="change into a project directory and try again"
         ) from None
+
+
+def find_session(states: Iterable[SessionState], session_id: str, root: str) -> SessionState | None:
+    """Return the session with *session_id*; without an id, the latest one that worked in *root*.
+
+    *states* are those of the repository, the latest first. A session of another worktree is never
+    chosen for a person who works in *root*.
+    """
+    if session_id:
+        return next((state for state in states if state.session_id == session_id), None)
+    return next((state for state in states if state.project == root), None)
+
+
+def current_state(journal: Journal, project: Project, session_id: str) -> SessionState:
+    """Return the state of the session that a command runs in, an empty one for a person or a new session."""
+    states = journal.states_of(project.root, project.repository, STATES_READ)
+    found = find_session(states, session_id, project.root)
+    return found or SessionState(session_id=session_id or PERSON, project=project.root)

@@ -5,16 +5,15 @@ from typing import Any
 
 import msgspec
 
-from flowd.actions.context import Context
+from flowd.actions.context import Context, current_state
 from flowd.actions.daemon_client import poke_daemon
 from flowd.actions.handoff_yaml import claim_folder, claim_values, has_folder
-from flowd.actions.session import current_state
 from flowd.actions.steps import work_here
 from flowd.actions.works import open_works
 from flowd.handoff.errors import HandoffError
 from flowd.handoff.yaml.api import get_handoff_path, merge_into_file
 from flowd.handoff.yaml.document import Handoff, default_fields, updated
-from flowd.model.checkpoints import checkpoint_fact, moment
+from flowd.model.checkpoints import checkpoint_event, checkpoint_fact
 from flowd.model.work import Work
 from flowd.sinks.handoff_yaml import handoff_of
 from flowd.store.handoff_fields import UserFields, user_fields_fact
@@ -69,7 +68,7 @@ def save(context: Context, project: Project, request: SaveRequest) -> SaveResult
     """
     fields = request.redacted(context)
     if not fields and not request.cleared:
-        raise FlowdError("nothing to save", hint='say something: `flow save "…"`')
+        raise FlowdError("nothing to save", hint='give a text: `flow save "…"`')
     work, store_error = _record(context, project, fields, request.cleared)
     try:
         handoff = _project(context, project.root, fields, _found_again(project.root, work, request.cleared))
@@ -95,7 +94,7 @@ def _record(
         state = msgspec.structs.replace(state, **values)
         about = work.id if work and not work.is_tentative else ""
         saved = user_fields_fact(journal, project.root, fields, state.session_id, cleared=cleared, work=about)
-        journal.append(checkpoint_fact(state, "manual", moment("manual", state), ""), saved)
+        journal.append(checkpoint_fact(state, "manual", checkpoint_event("manual", state), ""), saved)
         work = _work(context, project)
         if work:
             journal.append(work_fact(work))

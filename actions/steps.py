@@ -76,7 +76,7 @@ def _numbered(work: Work) -> list[NumberedStep]:
 
 def _edit(context: Context, root: str, work: Work, edit: StepEdit) -> None:
     """Store *edit*, and the work as it is afterwards; wake the daemon."""
-    # A step may be added and closed: each edit has a key of its own.
+    # A step may be added and closed: each edit has a separate key.
     key = f"step:{work.id}:{edit.step}:{edit.action}"
     context.journal.append(Fact(key, context.session_id, root, time.time(), StepEdited(edit)))
     changed = next((one for one in open_works(context.database, root).works if one.id == work.id), None)

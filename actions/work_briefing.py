@@ -1,4 +1,4 @@
-"""A work as a briefing: its fields, open steps, what is worth telling of its sessions, and other works."""
+"""Compose the briefing of a work: its fields, open steps, a digest of its sessions, and other works."""
 
 import time
 from typing import NamedTuple
@@ -27,7 +27,7 @@ DAY_S = 86_400.0
 
 
 class Around(NamedTuple):
-    """What else is known where a work is told: other works, and which sessions are at work now."""
+    """The context of a work in a briefing: other works, and which sessions are active."""
 
     works: ProjectWorks
     elsewhere: list[Work]
@@ -37,17 +37,17 @@ class Around(NamedTuple):
     asking: str = ""
 
     def is_active(self, session_id: str) -> bool:
-        """Return True if the session is at work right now, and is not the one that asks."""
+        """Return True if the session is active, and is not the one that asks."""
         return session_id != self.asking and self.phase(session_id) in ("active", "compacted")
 
     def phase(self, session_id: str) -> str:
-        """Return the one word for how a session is."""
+        """Return the phase of a session, empty if it is unknown."""
         state = next((one for one in self.states if one.session_id == session_id), None)
         return phase_of(state, self.idle_after_s, self.gone) if state else ""
 
 
 def briefing_of(project: Project, work: Work, around: Around) -> Briefing:
-    """Return everything there is to tell of *work* but what only fits into the room that is left."""
+    """Return the briefing of *work*, without the digest of its sessions."""
     then = RecordedState(work.branch, work.files[:20], work.touched_at)
     return Briefing(
         project=project.root,
@@ -72,12 +72,12 @@ def briefing_of(project: Project, work: Work, around: Around) -> Briefing:
     )
 
 
-def with_digest(told: Briefing, work: Work, around: Around, level: Level, budget_bytes: int) -> Briefing:
-    """Return *told* with the lines about what was done, decided and learned that its budget has room for."""
-    base = render(told, level=level, budget_bytes=budget_bytes)
+def with_digest(briefing: Briefing, work: Work, around: Around, level: Level, budget_bytes: int) -> Briefing:
+    """Return *briefing* with as many lines on what was done, decided and learned as the budget allows."""
+    base = render(briefing, level=level, budget_bytes=budget_bytes)
     room = budget_bytes - len(base.encode()) - HEADINGS_BYTES
     lines = digest(work, around.works.contributions(work.id), room, base)
-    return told._replace(
+    return briefing._replace(
         done=tuple(line.text for line in lines if line.heading == "done"),
         decisions=tuple(line.text for line in lines if line.heading == "decided"),
         learnings=tuple(line.text for line in lines if line.heading == "learned"),
@@ -85,7 +85,7 @@ def with_digest(told: Briefing, work: Work, around: Around, level: Level, budget
 
 
 def step_text(step: Step) -> str:
-    """Return a step as it is told; one that nobody has spoken of for long says how old it is."""
+    """Return the text of a step, with its age if it was not mentioned for long."""
     unseen_s = time.time() - (step.confirmed_at or step.opened_at)
     return f"{step.text} ({int(unseen_s // DAY_S)} days old)" if unseen_s > FADES_AFTER_S else step.text
 

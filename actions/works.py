@@ -1,14 +1,23 @@
-"""The works of a project: opened from core.db, formed from its sessions where there are none yet."""
+"""The works of a project: opened from core.db, and updated with every batch that is read."""
 
+from collections import OrderedDict
+
+import msgspec
+
+from flowd.config.logs import log
+from flowd.extractors.work.contribution import with_work
 from flowd.extractors.work.project_works import Changes, ProjectWorks
-from flowd.model.facts import Fact
+from flowd.model.facts import Checkpointed, Fact, StateChanged
 from flowd.model.session import SessionState
 from flowd.store.database import Database
 from flowd.store.journal import Batch, Journal
 from flowd.store.works import WorkRows, Works, put_works, work_fact
+from flowd.system.errors import FlowdError
 
 # How many sessions of a core.db from before works were kept are looked at.
 SESSIONS_FORMED = 60
+
+PROJECTS_KEPT = 32
 
 
 def open_works(database: Database, project: str) -> ProjectWorks:
@@ -22,13 +31,13 @@ def open_works(database: Database, project: str) -> ProjectWorks:
 
 
 def refresh_user_words(store: Works, project: str, works: ProjectWorks) -> None:
-    """Bring *works* up to what a person has said and done about them."""
+    """Load the user fields and step edits of *works* from core.db."""
     works.edits = store.edits()
     works.words = store.words(project, works.works)
 
 
 def take_session(works: ProjectWorks, state: SessionState, batch: Batch) -> list[Fact]:
-    """Take *state* into *works*; store what it changes with *batch*, return the facts that say so."""
+    """Take *state* into *works*; store the changes with *batch*, and return their facts."""
     changes = works.take(state)
     batch.also.append(lambda connection: put_works(connection, _rows(changes)))
     return [work_fact(works.with_user_edits(work)) for work in changes.works.values()]
@@ -45,3 +54,67 @@ def _form(database: Database, project: str, works: ProjectWorks) -> None:
 
 def _rows(changes: Changes) -> WorkRows:
     return WorkRows(changes.works.values(), changes.assignments.values(), changes.removed)
+
+
+class WorkUpdater:
+    """Takes every session state of a batch into the works of its project."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._store = Works(database)
+        self._open: OrderedDict[str, ProjectWorks] = OrderedDict()
+        self._user_version = (0.0, 0.0)
+
+    def update(self, batch: Batch) -> None:
+        """Add to *batch* what its states change in the works of their projects."""
+        states = [fact.body.state for fact in batch.facts if isinstance(fact.body, StateChanged)]
+        states = [state for state in states if not state.vanished_at]  # a file that goes changes no work
+        found: list[Fact] = []
+        for state in sorted(states, key=lambda one: one.started_at):
+            if state.project:
+                found += self._take(state, batch)
+        newest = {fact.key: fact for fact in found}
+        batch.facts = [self._with_work(fact) for fact in batch.facts] + list(newest.values())
+        batch.missed = [self._with_work(fact) for fact in batch.missed]
+
+    def _take(self, state: SessionState, batch: Batch) -> list[Fact]:
+        try:
+            return take_session(self._works(state.project), state, batch)
+        except FlowdError:
+            raise
+        except Exception as error:  # noqa: BLE001 one session must not stop the reading of all others
+            batch.counters["work_errors"] += 1
+            log.error("work_failed", session=state.session_id, error=repr(error), exc_info=True)
+            return []
+
+    def _with_work(self, fact: Fact) -> Fact:
+        """Return a checkpoint with the fields of its session's work; any other fact unchanged."""
+        body = fact.body
+        if not isinstance(body, Checkpointed) or not body.state.project:
+            return fact
+        works = self._works(body.state.project)
+        work = works.work_of(body.state.session_id)
+        if work is None:
+            is_visitor = works.is_visitor(body.state.session_id)
+            return msgspec.structs.replace(fact, body=msgspec.structs.replace(body, is_visitor=is_visitor))
+        state = with_work(body.state, work, works.contributions(work.id))
+        return msgspec.structs.replace(fact, body=msgspec.structs.replace(body, state=state))
+
+    def forget(self) -> None:
+        """Drop what may be ahead of core.db: a batch was not stored."""
+        self._open.clear()
+
+    def _works(self, project: str) -> ProjectWorks:
+        """Return the works of *project*, with the user fields set since they were opened."""
+        version = self._store.user_version()
+        if version != self._user_version:
+            self._user_version = version
+            for name, opened in self._open.items():
+                refresh_user_words(self._store, name, opened)
+        works = self._open.get(project)
+        if works is None:
+            works = self._open[project] = open_works(self._database, project)
+        self._open.move_to_end(project)
+        while len(self._open) > PROJECTS_KEPT:
+            self._open.popitem(last=False)
+        return works

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, get_type_hints
 
 import msgspec
 
-from flowd.model.triggers import AutomaticTrigger, Trigger
+from flowd.model.session import AutomaticTrigger, Trigger
 from flowd.system.errors import SettingsError
 from flowd.system.regex_cost import UnsafePatternError, compile_all
 from flowd.system.yaml_text import YamlTextError, load_yaml

@@ -12,7 +12,7 @@ import msgspec
 
 from flowd.actions.context import Context
 from flowd.actions.daemon_client import poke_daemon
-from flowd.model.hook_input import HookInput, hook_input
+from flowd.model.client import HookInput, hook_input
 from flowd.redaction.data import Redact, redact_data
 from flowd.system.errors import FlowdError
 from flowd.system.files import temporary_file

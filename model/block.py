@@ -118,7 +118,7 @@ class TaskRef(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 class FoundBlock(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A block as found in a text: its value, or why it has none.
 
-    ``digest`` tells one wording from another; ``line`` is where the body starts, counted from 1;
+    ``digest`` identifies the wording; ``line`` is where the body starts, counted from 1;
     ``ordinal`` counts the text's blocks from 0; ``text`` is the body as written, when it has no value.
     """
 

@@ -12,17 +12,17 @@ MANUAL_WINDOW_S = 5
 
 
 def checkpoint_fact(
-    state: SessionState, trigger: Trigger, at_moment: str, message: str, *, track: str = "", epic: str = ""
+    state: SessionState, trigger: Trigger, event: str, message: str, *, track: str = "", epic: str = ""
 ) -> Fact:
     """Return the fact of one checkpoint; the same session and event give the same id."""
-    key = f"{state.session_id}:checkpoint:{at_moment}"
+    key = f"{state.session_id}:checkpoint:{event}"
     identity = "cp_" + hashlib.blake2b(key.encode(), digest_size=10).hexdigest()
     body = Checkpointed(identity, trigger, state, message, track, epic)
     return Fact(key, state.session_id, state.project, time.time(), body)
 
 
-def moment(trigger: Trigger, state: SessionState) -> str:
-    """Return what makes one checkpoint differ from the next of its kind."""
+def checkpoint_event(trigger: Trigger, state: SessionState) -> str:
+    """Return the id of the event that a checkpoint records: another event, another checkpoint."""
     if trigger == "precompact":
         return f"precompact:{state.compactions}"
     if trigger in ("idle", "session-end"):
@@ -34,5 +34,5 @@ def moment(trigger: Trigger, state: SessionState) -> str:
 
 def _digest(state: SessionState) -> str:
     """Return a digest of the state without its times."""
-    said = msgspec.structs.replace(state, last_activity_at=0, touched_at=0, records=0)
-    return hashlib.blake2b(msgspec.json.encode(said), digest_size=8).hexdigest()
+    undated = msgspec.structs.replace(state, last_activity_at=0, touched_at=0, records=0)
+    return hashlib.blake2b(msgspec.json.encode(undated), digest_size=8).hexdigest()

@@ -1,15 +1,19 @@
-"""What is known of Claude Code clients: their versions, and who drives them."""
+"""Claude Code clients: their versions, who drives them, and what their hooks send."""
 
 import re
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
 
 Version = tuple[int, int, int]
 
 # "2.1.327 (Claude Code)"
 _VERSION = re.compile(r"\s*(\d{1,6})\.(\d{1,6})\.(\d{1,6})\b")
-# The first that has what was told after a compaction still in the conversation when it is resumed.
+# The first version that keeps text injected after a compaction when the session is resumed.
 _KEEPS_TOLD: Version = (2, 1, 121)
-# A program of its own around the SDK counts as a program, though a person may sit before it; the editors
-# and the desktop application have names of their own.
+# A program built on the SDK counts as headless, though a person may use it; the editors and the desktop
+# application have other names.
 _HEADLESS = frozenset({"mcp", "bench", "github-action", "claude-code-github-action"})
 _HEADLESS_PREFIX = "sdk"
 
@@ -21,11 +25,43 @@ def parse_version(text: str) -> Version | None:
 
 
 def keeps_what_it_was_told(client: str) -> bool:
-    """Return True if *client* does not forget, when it is resumed, what it was told after a compaction."""
+    """Return True if *client*, resumed, still has the text that was injected after a compaction."""
     version = parse_version(client)
     return version is None or version >= _KEEPS_TOLD
 
 
 def is_headless(entrypoint: str) -> bool:
-    """Return True if no person is at a client started by *entrypoint*; one that is not told is a person's."""
+    """Return True if no person uses a client started by *entrypoint*; an unknown one counts as attended."""
     return entrypoint.startswith(_HEADLESS_PREFIX) or entrypoint in _HEADLESS
+
+
+class HookInput(msgspec.Struct, frozen=True):
+    """The standard input of a hook, as far as flowd uses it.
+
+    ``at`` is when it was fired, 0 for just now: it may reach the daemon much later, and out of order.
+    ``entrypoint`` is how the client was started, which the hook program adds from its environment.
+    """
+
+    hook_event_name: str = ""
+    session_id: str = ""
+    transcript_path: str = ""
+    cwd: str = ""
+    source: str = ""
+    trigger: str = ""
+    reason: str = ""
+    last_assistant_message: str = ""
+    agent_transcript_path: str = ""
+    entrypoint: str = ""
+    at: float = 0.0
+
+    @property
+    def headless(self) -> bool:
+        """True if no person is at the client that fired this: ``claude -p`` and the SDK."""
+        return is_headless(self.entrypoint)
+
+
+def hook_input(raw: Mapping[str, Any], at: object = 0.0) -> HookInput:
+    """Return the fields of *raw* that are text, fired *at* that time; anything else counts as missing."""
+    names = [name for name in HookInput.__struct_fields__ if name != "at"]
+    fired_at = float(at) if isinstance(at, (int, float)) else 0.0
+    return HookInput(at=fired_at, **{name: raw[name] for name in names if isinstance(raw.get(name), str)})

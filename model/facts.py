@@ -4,7 +4,7 @@ import msgspec
 
 from flowd.model.block import FoundBlock
 from flowd.model.session import SessionState
-from flowd.model.triggers import Trigger as Trigger
+from flowd.model.session import Trigger as Trigger
 from flowd.model.work import StepEdit, Work
 
 
@@ -58,7 +58,7 @@ class SessionEnded(msgspec.Struct, frozen=True, tag="ended"):
 class Checkpointed(msgspec.Struct, frozen=True, tag="checkpoint"):
     """The whole state at an event worth keeping, under one id for every sink.
 
-    ``track`` and ``epic`` are the conductor's, where the moment is one of theirs.
+    ``track`` and ``epic`` are set for the events of a conductor track.
     """
 
     id: str
@@ -74,7 +74,7 @@ class Checkpointed(msgspec.Struct, frozen=True, tag="checkpoint"):
 class UserFieldsSaved(msgspec.Struct, frozen=True, tag="words"):
     """Fields that a person set for a project; they outrank everything extracted.
 
-    ``at`` says when each field was set, ``work`` for which work; without one, for the work of that time.
+    ``at`` is when each field was set, ``work`` the work it was set for; empty means the work of that time.
     """
 
     said: dict[str, str | list[str]]
@@ -146,7 +146,7 @@ class HandoffWritten(msgspec.Struct, frozen=True, tag="handoff-written"):
 
 
 class HandoffMoved(msgspec.Struct, frozen=True, tag="handoff-moved"):
-    """A handoff came from a directory whose name told more of its project than the present one."""
+    """A handoff was moved from a directory whose name identified its project better than the present one."""
 
     path: str
     from_directory: str

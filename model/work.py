@@ -4,8 +4,7 @@ from typing import Literal
 
 import msgspec
 
-from flowd.model.evidence import Evidence, StepSource
-from flowd.model.session import Status
+from flowd.model.session import Evidence, Status, StepSource
 
 Role = Literal["begins", "joins", "visitor"]
 StepAction = Literal["added", "done", "dropped"]
@@ -20,7 +19,7 @@ class Step(msgspec.Struct, frozen=True, omit_defaults=True):
     opened_at: float
     confirmed_at: float = 0.0
     session_id: str = ""
-    # A later session has worked on the list that the step stands in.
+    # A later session has worked on the list that the step is in.
     is_taken_up: bool = False
 
 

@@ -35,9 +35,9 @@ def drift(root: str, then: RecordedState) -> list[str]:
     return found
 
 
-def commits_since(root: str, moment: float) -> int:
-    """Return how many commits this checkout's reflog has after *moment*, as far back as its tail goes."""
-    return sum(entry.is_commit and entry.at > moment for entry in reflog(root)) if moment else 0
+def commits_since(root: str, since: float) -> int:
+    """Return how many commits this checkout's reflog has after *since*, as far back as its tail goes."""
+    return sum(entry.is_commit and entry.at > since for entry in reflog(root)) if since else 0
 
 
 def _files(root: str, then: RecordedState) -> tuple[list[str], list[str]]:

@@ -80,7 +80,7 @@ def _resolved(path: str) -> str:
     try:
         return os.path.realpath(path)
     except (OSError, ValueError):
-        # A name the system cannot look up (a NUL byte, say) is still a name.
+        # A name the system cannot look up (with a NUL byte) is still a name.
         return path
 
 

@@ -1,24 +1,34 @@
-"""Create a handoff document of this session for the next one."""
+"""Create a handoff document of this session for the next one, and begin an epic with one."""
 
 import os
 import time
 
 import msgspec
 
+from flowd.actions.context import PERSON
 from flowd.actions.daemon_client import poke_daemon
 from flowd.actions.handoff.project import ProjectHandoffs
-from flowd.actions.handoff.track import AskAboutWorkers, TrackCreated, create_in_track, find_track
-from flowd.actions.session import PERSON
+from flowd.actions.handoff.track import (
+    AskAboutWorkers,
+    ResumedTrack,
+    TrackCreated,
+    create_in_track,
+    find_track,
+    summarise_track,
+)
 from flowd.handoff.markdown.directory import add_file, encode_path, handoff_files, stat_handoff, text_digest
 from flowd.handoff.markdown.index import MAX_READ, ParsedHandoff, parse_file, write_index
 from flowd.handoff.markdown.parse import read_document
 from flowd.handoff.markdown.render import HandoffDraft, render_draft
-from flowd.model.checkpoints import checkpoint_fact, moment
+from flowd.handoff.track.tracks import Track
+from flowd.model.checkpoints import checkpoint_event, checkpoint_fact
 from flowd.model.facts import Fact, Trigger
 from flowd.model.session import SessionState
 from flowd.redaction.data import Redact
 from flowd.sinks.handoff_markdown import PreviousHandoff, session_draft, words_for
 from flowd.store.documents import indexed_fact
+from flowd.store.handoff_fields import binding_fact
+from flowd.system.errors import FlowdError
 from flowd.workspace.git import read_branch, uncommitted_files
 
 
@@ -120,10 +130,10 @@ def _checkpoint(state: SessionState, request: HandoffRequest, track: str) -> Fac
         learnings=(*request.gotchas, *request.reflection, *state.learnings),
         blockers=(*request.risks, *state.blockers),
     )
-    at_moment = moment(request.trigger, state)
+    event = checkpoint_event(request.trigger, state)
     if request.epic:
-        at_moment = f"{request.trigger}:{track}:{request.epic}:{time.time()}"
-    return checkpoint_fact(with_words, request.trigger, at_moment, "", track=track, epic=request.epic)
+        event = f"{request.trigger}:{track}:{request.epic}:{time.time()}"
+    return checkpoint_fact(with_words, request.trigger, event, "", track=track, epic=request.epic)
 
 
 def _draft(handoffs: ProjectHandoffs, state: SessionState, trigger: Trigger) -> HandoffDraft:
@@ -153,3 +163,45 @@ def _document_session(session_id: str) -> str:
 
 def _stem(session_id: str) -> str:
     return encode_path(session_id if session_id.startswith(f"{PERSON}-") else session_id[:8])
+
+
+class BegunEpic(msgspec.Struct, frozen=True):
+    """The track as it was found, and the handoff that marks the start of the epic."""
+
+    track: ResumedTrack
+    created: TrackCreated
+
+
+def begin_epic(
+    handoffs: ProjectHandoffs, track_name: str, epic: str = "", ask: AskAboutWorkers | None = None
+) -> BegunEpic:
+    """Begin *epic*, by default the first open one of the track."""
+    track = find_track(handoffs, track_name)
+    if track is None:
+        raise FlowdError(
+            "the conductor is switched off", hint="set `conductor.enabled: true`, see `flowd config`"
+        )
+    summary = summarise_track(handoffs.context, track)
+    checkpoint = _epic_checkpoint(handoffs, track, epic or _first_open(track))
+    created = create_in_track(handoffs.context, track, checkpoint, ask)
+    assert created is not None, "epic-start is a trigger of the conductor"
+    if not created.cancelled:
+        handoffs.journal.append(*_epic_facts(handoffs, track, checkpoint))
+        poke_daemon(handoffs.context.paths)
+    return BegunEpic(summary, created)
+
+
+def _epic_checkpoint(handoffs: ProjectHandoffs, track: Track, epic: str) -> Fact:
+    state = msgspec.structs.replace(handoffs.state(), project=handoffs.root)
+    moment = f"epic-start:{track.name}:{epic}:{time.time()}"
+    return checkpoint_fact(state, "epic-start", moment, "", track=track.name, epic=epic)
+
+
+def _epic_facts(handoffs: ProjectHandoffs, track: Track, checkpoint: Fact) -> list[Fact]:
+    session = handoffs.context.session_id
+    return [checkpoint, *([binding_fact(session, handoffs.root, track.name)] if session else [])]
+
+
+def _first_open(track: Track) -> str:
+    labels = track.plan().labels
+    return next((label for label, phase in labels.items() if not phase.is_closed), "")

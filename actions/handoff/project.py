@@ -5,13 +5,26 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from flowd.actions.context import Context, find_project
-from flowd.actions.session import current_state
-from flowd.handoff.markdown.directory import directory_name, handoffs_dir
-from flowd.handoff.markdown.index import ParsedHandoff, parsed_handoffs
+from flowd.actions.context import Context, current_state, find_project
+from flowd.actions.daemon_client import poke_daemon
+from flowd.handoff.markdown.directory import (
+    Move,
+    directory_name,
+    handoffs_dir,
+    migrate_directory,
+    planned_moves,
+)
+from flowd.handoff.markdown.index import ParsedHandoff, parsed_handoffs, refresh_index
 from flowd.model.facts import HandoffIndexed
 from flowd.model.session import SessionState
-from flowd.store.documents import Escalation, Ownership, indexed_fact, of_project, open_escalations
+from flowd.store.documents import (
+    Escalation,
+    Ownership,
+    indexed_fact,
+    moved_fact,
+    of_project,
+    open_escalations,
+)
 from flowd.store.journal import Journal
 from flowd.workspace.project import Project
 
@@ -83,3 +96,20 @@ def _is_indexed(journal: Journal, parsed: ParsedHandoff) -> bool:
     if fact is None or not isinstance(fact.body, HandoffIndexed):
         return False
     return (fact.body.modified_ns, fact.body.size) == (parsed.file.modified_ns, parsed.file.size)
+
+
+def plan_migration(context: Context) -> list[Move]:
+    """Return the directories that would be renamed."""
+    return planned_moves(handoffs_dir(context.settings.claude.config_dir))
+
+
+def migrate(context: Context, moves: list[Move]) -> None:
+    """Carry out *moves*. The old name, which identifies the project better, is kept in core.db."""
+    for move in moves:
+        before = os.path.basename(move.source)
+        facts = [moved_fact(path, before) for path in migrate_directory(move)]
+        if facts:
+            context.journal.append(*facts)
+        refresh_index(move.target, context.redact)
+    if moves:
+        poke_daemon(context.paths)

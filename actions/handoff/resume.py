@@ -5,20 +5,56 @@ import time
 
 import msgspec
 
-from flowd.actions.handoff.find import find_handoff
 from flowd.actions.handoff.project import ProjectHandoffs
 from flowd.actions.handoff.track import ResumedTrack, find_track, summarise_track
+from flowd.handoff.markdown.directory import handoff_files, stat_handoff
 from flowd.handoff.markdown.document import Document, Kind
-from flowd.handoff.markdown.index import ParsedHandoff, trigger_of
+from flowd.handoff.markdown.index import ParsedHandoff, parse_file, trigger_of
 from flowd.handoff.track.tracks import Track, named_track
 from flowd.model.facts import StateChanged
 from flowd.sinks.track.resume import STALE_S
 from flowd.store.documents import resumed_fact
+from flowd.system.errors import FlowdError
 from flowd.system.times import age
 from flowd.workspace.drift import RecordedState, drift
 from flowd.workspace.git import read_branch, uncommitted_files
 
+INDEX = "index.md"
+
 MAX_FILES_COMPARED = 20
+
+
+def find_handoff(handoffs: ProjectHandoffs, name: str | None) -> ParsedHandoff:
+    """Return the handoff called *name*, without a name the newest; raise FlowdError if there is none."""
+    if not name:
+        if handoffs.newest:
+            return handoffs.newest
+        raise FlowdError(f"no handoff for {handoffs.root} yet", hint="write one with `flow handoff create`")
+    found = _by_path(name) or _by_name(handoffs.documents, name) or _by_track(handoffs.root, name)
+    if found is None:
+        raise FlowdError(f"no handoff matches {name!r}", hint="list them with `flow handoff log`")
+    return found
+
+
+def _by_path(name: str) -> ParsedHandoff | None:
+    file = stat_handoff(os.path.abspath(os.path.expanduser(name)))  # noqa: PTH100, PTH111 strings are wanted
+    return parse_file(file) if file else None
+
+
+def _by_name(documents: list[ParsedHandoff], name: str) -> ParsedHandoff | None:
+    for parsed in documents:
+        if os.path.basename(parsed.file.path).startswith(name) or parsed.document.session_id.startswith(name):
+            return parsed
+    return None
+
+
+def _by_track(root: str, name: str) -> ParsedHandoff | None:
+    folder = os.path.join(root, "conductor", "handoffs")
+    directory = os.path.join(folder, name)
+    if os.path.dirname(os.path.realpath(directory)) != os.path.realpath(folder):
+        return None
+    files = [file for file in handoff_files(directory) if os.path.basename(file.path) != INDEX]
+    return parse_file(files[0]) if files else None
 
 
 class ResumedHandoff(msgspec.Struct, frozen=True):

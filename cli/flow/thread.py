@@ -7,7 +7,6 @@ from typing import Any
 import msgspec
 
 from flowd.actions.context import Context
-from flowd.actions.threads import open_threads
 from flowd.cli.output import visible
 from flowd.cli.verb import add_verb
 from flowd.store.threads.records import (
@@ -125,7 +124,9 @@ def add_parser(subparsers: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run the operation and print its result."""
     with Context() as context:
-        result = _OPERATIONS[arguments.operation](open_threads(context), arguments)
+        result = _OPERATIONS[arguments.operation](
+            Threads(context.database, context.redact.redactor), arguments
+        )
     print(msgspec.json.encode(result).decode() if arguments.json else render(result))
     return 0
 

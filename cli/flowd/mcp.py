@@ -33,11 +33,11 @@ def run(_: argparse.Namespace) -> int:
     """Serve until the client closes standard input."""
     need_mcp()
     from flowd.actions.context import Context
-    from flowd.actions.threads import open_threads
     from flowd.bridge.logs import log_to
     from flowd.bridge.stdio import run_stdio
+    from flowd.store.threads.threads import Threads
 
     log_to(level="warning")
     with Context() as context:
-        run_stdio(open_threads(context))
+        run_stdio(Threads(context.database, context.redact.redactor))
     return 0

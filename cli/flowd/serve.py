@@ -6,10 +6,10 @@ import sys
 from typing import Any
 
 from flowd.actions.context import Context
-from flowd.actions.threads import open_threads
 from flowd.cli.flowd.mcp import need_mcp
 from flowd.cli.verb import add_verb
 from flowd.daemon.child import follow_parent
+from flowd.store.threads.threads import Threads
 
 DESCRIPTION = """\
 Serve the threads over MCP (streamable HTTP) at http://HOST:PORT/mcp. Clients need the bearer token.
@@ -70,4 +70,4 @@ def _serve(context: Context, arguments: argparse.Namespace, token: str) -> None:
         allowed_hosts=(*settings.serve.allowed_hosts, *arguments.allow_host),
         requests_per_minute=settings.serve.requests_per_minute,
     )
-    run_http(open_threads(context), options)
+    run_http(Threads(context.database, context.redact.redactor), options)

@@ -5,9 +5,9 @@ import time
 import msgspec
 
 from flowd.daemon.reading.pipeline import Pipeline
-from flowd.model.checkpoints import checkpoint_fact, moment
+from flowd.model.checkpoints import checkpoint_event, checkpoint_fact
+from flowd.model.client import HookInput
 from flowd.model.facts import Compacted, Fact, SessionEnded, Trigger, WentIdle
-from flowd.model.hook_input import HookInput
 from flowd.redaction.data import Redact
 from flowd.store.journal import Batch, Journal
 from flowd.store.sessions import Pause
@@ -52,7 +52,7 @@ class CheckpointRecorder:
             batch.missed.append(checkpoint_fact(state, request.trigger, event, message))
             return
         track, epic = request.track, request.epic
-        event = f"{request.trigger}:{track}:{epic}" if track else moment(request.trigger, state)
+        event = f"{request.trigger}:{track}:{epic}" if track else checkpoint_event(request.trigger, state)
         batch.facts.append(checkpoint_fact(state, request.trigger, event, message, track=track, epic=epic))
 
     def record_hook(self, hook: HookInput, batch: Batch) -> bool:

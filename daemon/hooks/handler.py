@@ -13,7 +13,7 @@ from flowd.actions.brief import answer_session_start
 from flowd.actions.context import Context
 from flowd.config.logs import log
 from flowd.daemon.store_gate import StoreGate
-from flowd.model.hook_input import HookInput, hook_input
+from flowd.model.client import HookInput, hook_input
 from flowd.system.errors import FlowdError
 
 

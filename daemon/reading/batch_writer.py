@@ -1,6 +1,6 @@
 """Commit the batch: facts, memories and offsets in one transaction."""
 
-from flowd.actions.work_updater import WorkUpdater
+from flowd.actions.works import WorkUpdater
 from flowd.daemon.hooks.checkpoints import CheckpointRecorder
 from flowd.daemon.reading.pipeline import Pipeline
 from flowd.daemon.reading.queue import ReaderScheduler

@@ -24,8 +24,8 @@ from flowd.daemon.reading.reconcile import Reconciler
 from flowd.daemon.reading.watcher import Watcher
 from flowd.daemon.store_gate import StoreGate
 from flowd.extractors.transcript.paths import transcript_name
+from flowd.model.client import HookInput
 from flowd.model.facts import Fact, HandoffIndexed, StateChanged
-from flowd.model.hook_input import HookInput
 from flowd.redaction.live import LiveRedactor
 from flowd.store.journal import Journal
 from flowd.store.schema import made_at

@@ -11,7 +11,7 @@ from flowd.extractors.transcript.memory import ConversationMemory
 from flowd.extractors.transcript.paths import relative_paths
 from flowd.extractors.transcript.protocol import ProjectPlace
 from flowd.extractors.work.likeness import is_same_step, says_little
-from flowd.model.evidence import CommitMade, Deeds, Evidence, OpenStep, TurnSummary
+from flowd.model.session import CommitMade, Deeds, Evidence, OpenStep, TurnSummary
 from flowd.system.times import seconds
 
 MAX_STEPS = 16

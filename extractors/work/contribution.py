@@ -6,8 +6,7 @@ import msgspec
 
 from flowd.extractors.conversation.ledger import closes
 from flowd.extractors.work.likeness import NAME_WEIGHT, SAME, covered, terms
-from flowd.model.evidence import Evidence, OpenStep, TurnSummary
-from flowd.model.session import SessionState, latest_activity
+from flowd.model.session import Evidence, OpenStep, SessionState, TurnSummary, latest_activity
 from flowd.model.work import Contribution, Role, Work
 
 # Present in every project: no evidence for a work.

@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple
 
 from flowd.extractors.text import cut_at_sentence
 from flowd.extractors.work.likeness import NAME_WEIGHT, covered, terms
-from flowd.model.evidence import CommitMade
+from flowd.model.session import CommitMade
 from flowd.model.work import Contribution, Work
 
 Heading = Literal["done", "decided", "learned"]

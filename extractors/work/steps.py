@@ -6,7 +6,7 @@ import msgspec
 
 from flowd.extractors.conversation.ledger import answers, closes
 from flowd.extractors.work.likeness import is_same_step, says_little, terms
-from flowd.model.evidence import OpenStep
+from flowd.model.session import OpenStep
 from flowd.model.work import Contribution, Step
 
 MAX_OPEN = 24

@@ -18,8 +18,8 @@ from flowd.actions.brief import (
 from flowd.actions.context import Context
 from flowd.cli.flow import main
 from flowd.handoff.yaml.api import save_handoff, update_handoff
+from flowd.model.client import HookInput
 from flowd.model.facts import state_fact
-from flowd.model.hook_input import HookInput
 from flowd.model.session import SessionState
 from flowd.store.database import Database
 from flowd.store.handoff_fields import (

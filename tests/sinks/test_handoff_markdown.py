@@ -13,7 +13,7 @@ from flowd.config.settings import LiveSettings
 from flowd.handoff.markdown.directory import directory_name, handoff_files
 from flowd.handoff.markdown.document import SIGNAL
 from flowd.handoff.markdown.index import ParsedHandoff, index_path, parse_file
-from flowd.model.checkpoints import checkpoint_fact, moment
+from flowd.model.checkpoints import checkpoint_event, checkpoint_fact
 from flowd.model.facts import Fact, StateChanged, Trigger, state_fact
 from flowd.model.session import SessionState
 from flowd.sinks.handoff_markdown import GRACE_S, HandoffIndexSink, HandoffMarkdownSink
@@ -57,7 +57,7 @@ class Shop:
 
     def checkpoint(self, trigger: Trigger = "idle", state: SessionState | None = None) -> Fact:
         state = state or self.state
-        fact = checkpoint_fact(state, trigger, moment(trigger, state), "")
+        fact = checkpoint_fact(state, trigger, checkpoint_event(trigger, state), "")
         if self.sink.key(fact) is not None:
             self.sink.accept(fact)
         return fact

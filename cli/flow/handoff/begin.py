@@ -4,7 +4,7 @@ import argparse
 from typing import Any
 
 from flowd.actions.context import Context
-from flowd.actions.handoff.epic import begin_epic
+from flowd.actions.handoff.create import begin_epic
 from flowd.actions.handoff.project import open_project
 from flowd.cli.flow.handoff.track import created_lines, question_about_workers, track_lines
 from flowd.cli.output import print_json, visible

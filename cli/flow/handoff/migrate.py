@@ -5,7 +5,7 @@ import os
 from typing import Any
 
 from flowd.actions.context import Context
-from flowd.actions.handoff.migrate import migrate, plan_migration
+from flowd.actions.handoff.project import migrate, plan_migration
 from flowd.cli.output import print_json
 from flowd.cli.verb import add_verb
 from flowd.handoff.markdown.directory import Move

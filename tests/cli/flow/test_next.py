@@ -10,9 +10,8 @@ import pytest
 from flowd.actions.context import Context
 from flowd.cli.flow import main
 from flowd.handoff.yaml.api import load_handoff
-from flowd.model.evidence import Evidence, OpenStep, TurnSummary
 from flowd.model.facts import state_fact
-from flowd.model.session import SessionState
+from flowd.model.session import Evidence, OpenStep, SessionState, TurnSummary
 from tests.support.commands import FlowCommand
 
 DAY_S = 86_400.0

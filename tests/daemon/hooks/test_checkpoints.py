@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from flowd.daemon.hooks.handler import HookEvent
+from flowd.model.client import HookInput, hook_input
 from flowd.model.facts import Checkpointed, StateChanged
-from flowd.model.hook_input import HookInput, hook_input
 from flowd.store.journal import Journal
 from flowd.store.sessions import Pause
 from tests.support.transcript_lines import line

@@ -7,8 +7,8 @@ import pytest
 
 from flowd.daemon.hooks.handler import HookEvent
 from flowd.daemon.reading.tailer import CHUNK_BYTES
+from flowd.model.client import HookInput
 from flowd.model.facts import Checkpointed
-from flowd.model.hook_input import HookInput
 from tests.support.transcript_lines import line, lines
 
 if TYPE_CHECKING:

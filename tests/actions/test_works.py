@@ -3,8 +3,7 @@
 import time
 from pathlib import Path
 
-from flowd.actions.work_updater import WorkUpdater
-from flowd.actions.works import open_works
+from flowd.actions.works import WorkUpdater, open_works
 from flowd.model.facts import WorkChanged, state_fact
 from flowd.model.session import SessionState
 from flowd.store.database import Database
