@@ -13,7 +13,7 @@ MAX_SOCKET_PATH = 100
 
 
 class Paths(NamedTuple):
-    """Every place flowd itself reads or writes."""
+    """Every path that flowd itself reads or writes."""
 
     config_file: Path
     data_dir: Path
@@ -26,7 +26,7 @@ class Paths(NamedTuple):
         return self.data_dir / "core.db"
 
     def database_at(self, configured: str | None) -> Path:
-        """core.db where the settings put it, else its usual place."""
+        """core.db where the settings put it, else at its default path."""
         return Path(configured).expanduser() if configured else self.database
 
     @property
@@ -46,7 +46,7 @@ class Paths(NamedTuple):
 
     @property
     def socket(self) -> Path:
-        """The control socket; moved to a short place when its natural path is too long for the kernel."""
+        """The control socket; at a shorter path if the default one is too long for the kernel."""
         natural = self.runtime_dir / "flowd.sock"
         if len(os.fsencode(natural)) <= MAX_SOCKET_PATH:
             return natural

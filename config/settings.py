@@ -249,7 +249,7 @@ def _unknown_key(file: str, key: str, value: Any, known: list[str]) -> SettingsE
 
 
 class LiveSettings:
-    """The settings in force; ``reload`` replaces them all, or none when the file is wrong."""
+    """The current settings; ``reload`` replaces them all, or none when the file is wrong."""
 
     def __init__(self, config_file: Path) -> None:
         self.config_file = config_file
@@ -257,12 +257,12 @@ class LiveSettings:
 
     @property
     def current(self) -> Settings:
-        """The settings as of now; hold on to them for one piece of work only."""
+        """The settings as of now; keep the returned object for one operation only."""
         return self._loaded.settings
 
     @property
     def loaded(self) -> LoadedSettings:
-        """The settings with where each comes from."""
+        """The settings with the source of each."""
         return self._loaded
 
     def reload(self) -> None:

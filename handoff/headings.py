@@ -1,4 +1,4 @@
-"""The one vocabulary of headings: what a section of a handoff, of notes or of a YAML file announces."""
+"""The vocabulary of headings: the kind of section that each heading of a handoff, notes or YAML starts."""
 
 import re
 from typing import Literal
@@ -136,7 +136,7 @@ _LEAD = re.compile(r"^(?:[\W_]|\d+(?:\.\d+)*(?=[.)\s:])|(?:part|step|section) \d
 
 
 def kind_of_heading(heading: str) -> HeadingKind | None:
-    """Return what *heading* announces, None if it is a name of its own."""
+    """Return the kind of section that *heading* starts, None if it is unknown."""
     name = _LEAD.sub("", heading[:MAX_CHARACTERS]).casefold().replace("’", "'").replace("_", " ")
     if match := _NAME.match(name):
         return _BY_NAME[match[0]]

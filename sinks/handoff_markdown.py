@@ -207,7 +207,7 @@ class HandoffMarkdownSink:
         replace_file(path, text, modified_ns=_activity_ns(state))
 
     def _own_path(self, directory: str, present: list[ParsedHandoff], state: SessionState) -> str:
-        """Return the session's automatic file, or a free name if somebody edited it."""
+        """Return the session's automatic file, or a free name if it was edited since."""
         taken = {existing.file.path: existing for existing in present}
         stem = encode_path(state.session_id[:8]) or "session"
         for number in range(1, MAX_NAMES):

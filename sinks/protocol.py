@@ -26,7 +26,7 @@ class Sink(Protocol):
 
     @property
     def low_latency(self) -> bool:
-        """Whether somebody watches the result; other sinks are woken a moment later."""
+        """Whether a person may be watching the result; other sinks are woken with a short delay."""
         ...
 
     def key(self, fact: Fact) -> str | None:

@@ -1,4 +1,4 @@
-"""Verified copies of core.db, one a day, and putting one back.
+"""Verified backups of core.db, one a day, and restoring one.
 
 The copy is made by SQLite's backup API in a child process (``python -m flowd.store.backups``), so that
 the daemon neither waits for it nor carries its pages.
@@ -80,12 +80,12 @@ def check(file: Path, *, of: Path) -> None:
         raise StoreError(
             f"{of} is damaged: {damage}",
             condition="corrupt",
-            hint="`flowd restore-backup` lists the copies and puts one back",
+            hint="`flowd restore-backup` lists the backups and restores one",
         )
 
 
 def restore(database: Path, backup: Path) -> Path | None:
-    """Put *backup* in the place of *database*; return where the database was moved, None if there was none.
+    """Replace *database* by *backup*; return the path it was moved to, None if there was none.
 
     Nobody may have the database open. The file that was there is kept beside it, never deleted.
     """
@@ -136,13 +136,13 @@ def _copy(source: Path, target: Path) -> None:
         ):
             # In steps with pauses: a long copy must not keep the daemon from the disk.
             reading.backup(writing, pages=PAGES_PER_STEP, sleep=PAUSE_BETWEEN_STEPS_S)
-            # A copy stands alone: no -wal and -shm files beside it.
+            # A backup is one file, without -wal and -shm files.
             writing.execute("pragma journal_mode = delete")
     except sqlite3.DatabaseError as error:
         raise StoreError(
             f"{source} cannot be copied: {error}",
             condition="corrupt",
-            hint="`flowd restore-backup` lists the copies and puts one back",
+            hint="`flowd restore-backup` lists the backups and restores one",
         ) from error
 
 

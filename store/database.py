@@ -116,9 +116,9 @@ class Database:
             raise named from error
 
     def version(self) -> int:
-        """Return a number that changes, for this thread, when anybody has written to core.db."""
+        """Return a number that changes, for this thread, when any connection has written to core.db."""
         with self.reading() as connection:
-            # SQLite's number rises with the commits of other connections, not with this thread's own.
+            # SQLite's number rises with the commits of other connections, not with those of this thread.
             (version,) = connection.execute("pragma data_version").fetchone()
             return int(version) + self._commits
 

@@ -1,4 +1,4 @@
-"""Known transcripts packed into bytes, unless somebody works on one.
+"""Known transcripts packed into bytes, except while one is in use.
 
 A trick for memory: the daemon keeps one record per known transcript, 10,000 and more.
 `python -m bench --only resting` with 10,000 transcripts, medians of five interleaved runs: "USS at rest"

@@ -68,7 +68,7 @@ class Works:
         ]
 
     def words(self, project: str, works: list[Work]) -> dict[str, UserWords]:
-        """Return what a person said about the works of *project*, by work."""
+        """Return the fields that the user saved for the works of *project*, by work."""
         fact = self._journal.fact(f"words:{project}")
         if fact is None or not isinstance(fact.body, UserFieldsSaved):
             return {}
@@ -77,7 +77,7 @@ class Works:
         return {owner: UserWords(said, {field: fact.body.at.get(field, fact.at) for field in said})}
 
     def user_version(self) -> tuple[float, float]:
-        """Return two numbers that change when a person says something or edits a step."""
+        """Return two numbers that change when the user saves fields or edits a step."""
         with self._database.reading() as connection:
             row = connection.execute(
                 "select (select max(at) from flow_facts where kind = 'words'), "
@@ -102,7 +102,7 @@ def put_works(connection: sqlite3.Connection, rows: WorkRows) -> None:
 
 
 def work_fact(work: Work) -> Fact:
-    """Return the fact that says *work*; its key is the work, so that a newer one replaces it."""
+    """Return the fact that records *work*; its key is the work, so that a newer one replaces it."""
     return Fact(f"work:{work.id}", work.session_id, work.project, work.touched_at, WorkChanged(work))
 
 
@@ -118,7 +118,7 @@ def _contribution_row(one: Assignment) -> tuple[object, ...]:
 
 
 def _owner(works: list[Work], at: float) -> str:
-    """Return the work that words said at that time are about: begun before them, else the next one begun."""
+    """Return the work that fields saved at that time belong to: the last begun before, else the next one."""
     in_order = sorted(works, key=lambda work: (work.is_tentative, work.began_at))
     before = [work for work in in_order if work.began_at <= at]
     if before:

@@ -29,7 +29,7 @@ class UnsafePatternError(FlowdError, ValueError):
 class _Cost(NamedTuple):
     """Bounds for one attempt: ``ways`` an element can match at one place, ``steps`` to try them all.
 
-    ``first`` are the characters it can start with; ``is_optional`` tells that it can match nothing,
+    ``first`` are the characters it can start with; ``is_optional`` means that it can match nothing,
     ``can_fail`` that there are places where it does not match.
     """
 
@@ -82,7 +82,7 @@ def _sequence(nodes: list[Any]) -> _Cost:
     ways, steps, shared = 1, 0, 0
     for index, (node, part) in enumerate(zip(nodes, parts, strict=True)):
         if ways == 1 and _is_run(node):
-            # Runs that give nothing back share the characters of the window.
+            # Runs that never backtrack share the characters of the window.
             shared = max(shared, part.steps)
         else:
             steps += part.steps * (ways if any(later.can_fail for later in parts[index:]) else 1)
@@ -98,7 +98,7 @@ def _sequence(nodes: list[Any]) -> _Cost:
 
 
 def _is_decided(nodes: list[Any], parts: list[_Cost]) -> bool:
-    """Return True if the first of *nodes* is a run that the next cannot start with: it gives nothing back."""
+    """Return True if the first of *nodes* is a run that the next cannot start with: it never backtracks."""
     if not _is_run(nodes[0]):
         return False
     for index, (node, part) in enumerate(zip(nodes[1:], parts[1:], strict=True)):
@@ -201,7 +201,7 @@ def _member(node: Any) -> frozenset[str]:
 
 
 def _sample(letter: str) -> str:
-    """Return the samples that stand for *letter*."""
+    """Return the samples that represent *letter*."""
     if letter <= "\xff":
         return letter
     return "".join(sample for sample in _SAMPLES[256:] if _is_word(sample) == _is_word(letter))

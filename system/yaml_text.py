@@ -1,4 +1,4 @@
-"""The one reader of YAML: for text that anybody may have written, with limits on what it may hold.
+"""The safe YAML loader: for untrusted text, with limits on size, depth and aliases.
 
 Only scalars, lists and mappings: a tag, an anchor used too often, a depth or a size that no person writes
 raises YamlTextError before anything is built. libyaml's own composer overruns the stack at a great depth.

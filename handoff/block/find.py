@@ -44,7 +44,7 @@ def may_hold_block(text: str) -> bool:
 def blocks_in_markdown(text: str, path: str = "") -> list[FoundBlock]:
     """Return the blocks of *text* in order, templates and quoted schemas left out; never raises.
 
-    *path* is the file's, if it has one: its name may tell the task.
+    *path* is that of the file, if any: its name may contain the task's id.
     """
     if "andoff" not in text and "HANDOFF" not in text:
         return []

@@ -146,7 +146,7 @@ class Move(NamedTuple):
 
 
 def planned_moves(handoffs: str) -> list[Move]:
-    """Return the directories of *handoffs* that still bear a name of the first version."""
+    """Return the directories of *handoffs* that still have a name of the first version."""
     try:
         names = sorted(name for name in os.listdir(handoffs) if is_v1_name(name))
     except OSError:

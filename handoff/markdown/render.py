@@ -1,4 +1,4 @@
-"""A handoff as the contract wants it: metadata in the first five lines, then its sections."""
+"""Render a handoff as the contract requires: metadata in the first five lines, then its sections."""
 
 from datetime import datetime
 from typing import NamedTuple
@@ -14,7 +14,7 @@ CARRIED = "(carried forward)"
 
 
 class HandoffDraft(NamedTuple):
-    """What is to be written, section by section."""
+    """The content of a handoff document, section by section."""
 
     session_id: str
     purpose: str

@@ -1,4 +1,4 @@
-"""What the conductor track being worked on says about its Beads epic and its last handoff."""
+"""The Beads epic and the last handoff of the conductor track being worked on, read from its files."""
 
 import os
 from typing import NamedTuple
@@ -31,7 +31,7 @@ class _TrackBeadsFile(msgspec.Struct, frozen=True):
 
 
 def track_beads(project: str, bound: str = "") -> TrackBeads | None:
-    """Return what the track *bound* to the session says, else the latest active one; None without one."""
+    """Read the track *bound* to the session, else the latest active one; None without one."""
     track, metadata = read_chosen_track(project, bound)
     if metadata is None:
         return None
@@ -50,11 +50,11 @@ def track_beads(project: str, bound: str = "") -> TrackBeads | None:
 
 
 def beads_disabled(project: str) -> bool:
-    """Say whether the project's own conductor/beads.json turns Beads off."""
+    """Return True if the project's conductor/beads.json disables Beads."""
     try:
         text = read_whole(os.path.join(project, CONDUCTOR, "beads.json"), _LARGEST)
         return not msgspec.json.decode(text, type=_TrackBeadsFile).enabled
-    except (OSError, ValueError):  # there is none, or it says nothing
+    except (OSError, ValueError):  # missing or unreadable
         return False
 
 

@@ -73,4 +73,4 @@ def _wait_for(descriptor: int, directory: str) -> None:
     except OSError:
         return  # a file system that cannot lock directories: the replacement is still atomic
     if not is_ours:
-        raise HandoffBusyError(f"{directory} is locked by another process", hint="try again in a moment")
+        raise HandoffBusyError(f"{directory} is locked by another process", hint="try again")

@@ -98,7 +98,7 @@ MAX_TRACKS = 1000
 
 
 class Track(NamedTuple):
-    """One track, or the project's general place when no track is being worked on."""
+    """One track, or the project's general handoff folder when no track is being worked on."""
 
     project: str
     name: str
@@ -162,14 +162,14 @@ def named_track(project: str, name: str) -> Track | None:
 
 
 class ChosenTrack(NamedTuple):
-    """A track with its metadata; None for the general place and where metadata.json cannot be read."""
+    """A track with its metadata; None for the general folder and where metadata.json cannot be read."""
 
     track: Track
     metadata: Metadata | None
 
 
 def choose_track(project: str, bound: str = "") -> Track:
-    """Return the track *bound* to the session, else the latest active one, else the general place."""
+    """Return the track *bound* to the session, else the latest active one, else the general folder."""
     return read_chosen_track(project, bound).track
 
 

@@ -48,8 +48,8 @@ class Workers(NamedTuple):
         return f"{len(self.workers)} workers, {completed} completed, {len(self.running)} in progress"
 
     @property
-    def told(self) -> tuple[str, ...]:
-        """Each worker in a few words."""
+    def descriptions(self) -> tuple[str, ...]:
+        """One short description per worker: name, status, task."""
         return tuple(
             f"{worker.name} {worker.status}{f' ({worker.task})' if worker.task else ''}"
             for worker in self.workers

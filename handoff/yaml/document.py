@@ -78,7 +78,7 @@ def _require_words(handoff: Handoff, field: str) -> None:
     value = handoff.get(field)
     if not isinstance(value, str) or is_absent(value):
         raise HandoffValidationError(
-            f"Missing or empty required field: {field}", hint=f"give {field} a few words"
+            f"Missing or empty required field: {field}", hint=f"set {field} to a short text"
         )
 
 

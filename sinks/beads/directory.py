@@ -1,4 +1,4 @@
-"""The .beads directory of a project: where it is, who owns it exclusively, and flowd's own lock on it."""
+"""The .beads directory of a project: its path, the holder of its exclusive lock, and the lock of flowd."""
 
 # ruff: noqa: PTH112 - os.path answers False where Path raises
 
@@ -65,7 +65,7 @@ def exclusive_owner(beads: BeadsDirectory) -> str:
 
 @contextmanager
 def beads_lock(beads: BeadsDirectory, timeout_s: float) -> Iterator[int]:
-    """Hold flowd's own lock on *beads* across processes; raise BeadsLockedError after *timeout_s*.
+    """Hold the lock on *beads* that excludes other flowd processes; raise BeadsLockedError after *timeout_s*.
 
     Yields the descriptor of the lock file. The file keeps one line from one holder to the next.
     """

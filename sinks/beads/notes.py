@@ -12,7 +12,7 @@ from flowd.sinks.beads.directory import BeadsLockedError, beads_lock, find_beads
 from flowd.system.times import iso_millis, seconds
 
 # bd replaces notes as a whole: a line that another tool adds between our read and our write would be lost.
-# So flowd replaces them only if nobody else has changed the issue for this long, and appends otherwise.
+# So flowd replaces them only if no other tool has changed the issue for this long, and appends otherwise.
 QUIET_S = 2.0
 MAX_WAIT_S = 10.0
 _MEMORY_BYTES = 400
@@ -38,7 +38,7 @@ def read_issue(project: str, issue: str, settings: BeadsSettings) -> BdResult:
 
 
 def epic_progress(project: str, epic: str, settings: BeadsSettings) -> TrackProgress | None:
-    """Return how many children of *epic* are closed, None if Beads cannot tell."""
+    """Return how many children of *epic* are closed, None if bd fails."""
     result = _run_locked(project, settings, lambda bd, _: bd.children(epic))
     if result.outcome is not BdOutcome.DELIVERED:
         return None

@@ -52,7 +52,11 @@ def with_workers(note: BeadsNote, project: str, track: TrackBeads | None) -> Bea
     if track is None:
         return note
     workers = read_workers(project, Track(project, track.track).directory)
-    return note._replace(parallel_state=workers.summary, workers=workers.told) if workers.workers else note
+    return (
+        note._replace(parallel_state=workers.summary, workers=workers.descriptions)
+        if workers.workers
+        else note
+    )
 
 
 def _progress(track: TrackBeads | None) -> str:

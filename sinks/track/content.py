@@ -99,7 +99,7 @@ def _context(state: SessionState, progress: TrackProgress, workers: Workers) -> 
     }
     lines = [f"{label}{text}" for label, text in labelled.items() if text]
     lines += [f"Blocked: {text}" for text in state.blockers]
-    return (*lines, *(f"Worker: {text}" for text in workers.told))
+    return (*lines, *(f"Worker: {text}" for text in workers.descriptions))
 
 
 def _progress_text(progress: TrackProgress) -> str:

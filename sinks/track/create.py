@@ -169,7 +169,7 @@ class Creation:
     def _note(self) -> DeliveryResult:
         note = checkpoint_note(self._checkpoint, self._at, self._track_beads())
         if self._workers.workers:
-            note = note._replace(parallel_state=self._workers.summary, workers=self._workers.told)
+            note = note._replace(parallel_state=self._workers.summary, workers=self._workers.descriptions)
         epic = self._metadata.epic
         note = note.redacted(self._redact)
         return self._delivery.note(self._project, epic if is_issue_id(epic) else "", note)

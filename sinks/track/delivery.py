@@ -76,12 +76,12 @@ def _delivery_outcome(outcome: BdOutcome) -> str:
 
 
 def uses_beads(project: str, settings: Settings) -> bool:
-    """Return True if *project* has a .beads directory and nobody has disabled Beads; does not run bd."""
+    """Return True if *project* has a .beads directory in which Beads is not disabled; does not run bd."""
     return settings.beads.enabled and find_beads(project) is not None and not beads_disabled(project)
 
 
 def counted_progress(project: str, epic: str, settings: Settings) -> TrackProgress | None:
-    """Return how many children of *epic* are closed, None if Beads cannot tell or there are none."""
+    """Return how many children of *epic* are closed, None if bd fails or there are none."""
     if not epic or not uses_beads(project, settings):
         return None
     progress = epic_progress(project, epic, settings.beads)

@@ -183,7 +183,7 @@ class Migrated(NamedTuple):
 def migrate(text: str, outcome: Outcome | None = None, redact: Redact = redact) -> Migrated | None:
     """Return what the notes in *text* become, free of secrets, None when they hold a block already.
 
-    *outcome* is a person's word on how it ended; without it the notes' own counts, and then a guess.
+    *outcome* is the user's choice; without it the one in the notes is used, else a guess.
     """
     text = text[:MAX_NOTES].replace("\r\n", "\n")
     if any(found.block for found in blocks_in_markdown(text)):

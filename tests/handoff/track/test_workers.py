@@ -46,7 +46,7 @@ def test_the_summary_counts_them(tmp_path: Path) -> None:
     """As the note in Beads tells it."""
     workers = read(tmp_path, CONDUCTOR_BEADS)
     assert workers.summary == "3 workers, 1 completed, 1 in progress"
-    assert workers.told == ("worker-1 running (api)", "worker-2 completed (ui)", "worker-3 pending")
+    assert workers.descriptions == ("worker-1 running (api)", "worker-2 completed (ui)", "worker-3 pending")
 
 
 def test_a_state_silent_for_an_hour_is_timed_out(tmp_path: Path) -> None:

@@ -54,7 +54,7 @@ def sink_of(status: dict[str, Any], name: str = "beads") -> dict[str, Any]:
 
 
 def group_is_gone(pid: int) -> bool:
-    """Say whether nothing of the group runs; the dead that nobody has buried yet do not count."""
+    """Return True if no process of the group runs; zombies do not count."""
     for folder in Path("/proc").glob("[0-9]*"):
         try:
             words = (folder / "stat").read_text().rsplit(")", 1)[1].split()
