@@ -1,10 +1,11 @@
-"""The MCP server behind both transports: five tools for the threads in core.db."""
+"""The MCP server behind both transports: five tools for the threads in core.db; its log."""
 
 import asyncio
 import logging
+import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, TypeVar
+from typing import Any, TextIO, TypeVar
 
 import msgspec
 from mcp.server.context import ServerRequestContext
@@ -105,3 +106,28 @@ def _refused(tool: str, error: FlowdError) -> CallToolResult:
     log.info("tool=%s outcome=refused error=%s", tool, type(error).__name__)
     text = f"{error} ({error.hint})" if error.hint else str(error)
     return CallToolResult(content=[TextContent(text=text)], is_error=True)
+
+
+class _ContentFreeFormatter(logging.Formatter):
+    """Formats flowd's own events in full, those of libraries only by logger and kind.
+
+    Their messages may quote what a client sent, and their tracebacks its values.
+    """
+
+    def format(self, record: logging.LogRecord) -> str:
+        head = f"{self.formatTime(record)} {record.levelname.lower()} {record.name}"
+        if record.name.startswith("flowd."):
+            return f"{head} {record.getMessage()}"
+        kind = record.exc_info[0] if record.exc_info else None
+        failure = f" error={kind.__name__}" if kind else ""
+        return f"{head} at={record.filename}:{record.lineno}{failure}"
+
+
+def log_to(stream: TextIO = sys.stderr, level: str = "info") -> None:
+    """Log to *stream*, without anything that clients send: flowd's from *level*, others' from warnings."""
+    handler = logging.StreamHandler(stream)
+    handler.setFormatter(_ContentFreeFormatter())
+    root = logging.getLogger()
+    root.handlers[:] = [handler]
+    root.setLevel(logging.WARNING)
+    logging.getLogger("flowd").setLevel(level.upper())

@@ -1,11 +1,10 @@
 """``flowd completion``: print a script that completes the verbs and options of ``flowd`` and ``flow``."""
 
 import argparse
-import importlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from flowd.cli.verb import add_verb
+from flowd.cli.main import add_from, add_verb
 
 
 class Word(NamedTuple):
@@ -32,12 +31,12 @@ class Verb(NamedTuple):
 
 
 def words_of(prog: str, verbs: Mapping[str, str]) -> Verb:
-    """Return the words of the command *prog*; *verbs* maps each verb to its module."""
+    """Return the words of the command *prog*; *verbs* is its table of verbs."""
     parser = argparse.ArgumentParser(prog=prog)
     parser.add_argument("--version", action="version", help="the version")
     subparsers = parser.add_subparsers()
-    for module in verbs.values():
-        importlib.import_module(module).add_parser(subparsers)
+    for place in verbs.values():
+        add_from(place, subparsers)
     return _verb(Word(prog), parser)
 
 

@@ -1,4 +1,4 @@
-"""Run a command: find its verb, run it, and report every error in one clear line."""
+"""Run a command: describe its verbs, find the one given, run it, report every error in one clear line."""
 
 import argparse
 import importlib
@@ -6,11 +6,39 @@ import os
 import sys
 import time
 import traceback
-from collections.abc import Mapping, Sequence
-from typing import NoReturn
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NoReturn
 
 from flowd import __version__
 from flowd.system.errors import FlowdError
+
+Run = Callable[[argparse.Namespace], int]
+
+
+def add_verb(
+    subparsers: Any,
+    name: str,
+    help: str,  # noqa: A002 argparse's own word
+    description: str,
+    run: Run | None = None,
+    *,
+    examples: str = "",
+    json: str = "",
+) -> argparse.ArgumentParser:
+    """Add the verb *name*, executed by *run*; *json* is the help of its ``--json``, if it has one."""
+    parser: argparse.ArgumentParser = subparsers.add_parser(
+        name,
+        help=help,
+        description=description,
+        epilog=f"examples:\n{examples}" if examples else None,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    if json:
+        parser.add_argument("--json", action="store_true", help=json)
+    if run is not None:
+        parser.set_defaults(run=run)
+    return parser
+
 
 EXIT_COULD_NOT = 1
 EXIT_USAGE = 2
@@ -68,8 +96,14 @@ def _parser(
     subparsers = parser.add_subparsers(metavar="VERB", required=True)
     known = arguments[:1] if arguments and arguments[0] in verbs else list(verbs)
     for verb in known:
-        importlib.import_module(verbs[verb]).add_parser(subparsers)
+        add_from(verbs[verb], subparsers)
     return parser
+
+
+def add_from(place: str, subparsers: Any) -> None:
+    """Add the verb at *place*, ``module`` or ``module:function``, importing its module."""
+    module, _, function = place.partition(":")
+    getattr(importlib.import_module(module), function or "add_parser")(subparsers)
 
 
 def _could_not(prog: str, error: FlowdError) -> int:

@@ -56,7 +56,7 @@ def test_python_daemon_is_imported_in_one_module_only() -> None:
     files = [path for layer in LAYERS for path in (ROOT / layer).rglob("*.py")]
     importing = re.compile(r"^\s*(from daemon |import daemon\b)", re.MULTILINE)
     found = [str(file.relative_to(ROOT)) for file in files if importing.search(file.read_text("utf-8"))]
-    assert found == ["daemon/detach.py"]
+    assert found == ["cli/flowd/run.py"]
 
 
 def test_a_planted_type_error_is_found(copy: Path) -> None:

@@ -13,18 +13,19 @@ examples:
   flow inject                             the briefing for the next session
   flow sessions --all                     every session that flowd has followed
 """
+# The module of each verb, and the function in it that adds the verb (default: add_parser).
 VERBS = {
-    "init": "flowd.cli.flow.init",
+    "init": "flowd.cli.flow.handoff_file:add_init",
     "save": "flowd.cli.flow.save",
     "show": "flowd.cli.flow.show",
-    "next": "flowd.cli.flow.next",
-    "done": "flowd.cli.flow.done",
-    "drop": "flowd.cli.flow.drop",
+    "next": "flowd.cli.flow.steps:add_next",
+    "done": "flowd.cli.flow.steps:add_done",
+    "drop": "flowd.cli.flow.steps:add_drop",
     "inject": "flowd.cli.flow.inject",
     "sessions": "flowd.cli.flow.sessions",
     "handoff": "flowd.cli.flow.handoff",
-    "escalate": "flowd.cli.flow.escalate",
-    "trust": "flowd.cli.flow.trust",
+    "escalate": "flowd.cli.flow.handoff.documents:add_escalate",
+    "trust": "flowd.cli.flow.handoff_file:add_trust",
     "thread": "flowd.cli.flow.thread",
     "extract": "flowd.cli.flow.extract",
     "block": "flowd.cli.flow.block",

@@ -10,8 +10,8 @@ import msgspec
 
 from flowd.actions.context import Context
 from flowd.cli.flow.document import read_document, replace_document
+from flowd.cli.main import add_verb
 from flowd.cli.output import print_json
-from flowd.cli.verb import add_verb
 from flowd.extractors.fields.blocks import redacted
 from flowd.handoff.block.fields import OUTCOMES
 from flowd.handoff.block.find import blocks_in_markdown

@@ -4,8 +4,8 @@ import argparse
 from typing import Any
 
 from flowd.actions.context import Context, find_project
+from flowd.cli.main import add_verb
 from flowd.cli.output import print_json
-from flowd.cli.verb import add_verb
 from flowd.handoff.task_context import SIZES, TaskContext, render, render_learned
 from flowd.store.database import Database
 from flowd.store.knowledge.context import context_from, contexts_before, learned_gotchas

@@ -7,7 +7,7 @@ from typing import Any
 from flowd.actions.brief import compose, request_for_start
 from flowd.actions.context import Context, find_project
 from flowd.actions.handoff_yaml import save_state
-from flowd.cli.verb import add_verb
+from flowd.cli.main import add_verb
 from flowd.handoff.briefing import LEVELS
 
 # L1 is what the SessionStart hook injects; its budget is the setting `inject.budget_bytes`.

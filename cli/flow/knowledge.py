@@ -11,8 +11,8 @@ import msgspec
 from flowd.actions.context import Context, find_project
 from flowd.actions.knowledge import find_all, find_one, forget_node
 from flowd.cli.flow.document import read_document
+from flowd.cli.main import add_verb
 from flowd.cli.output import home_relative, paint, print_json, visible, wrapped
-from flowd.cli.verb import add_verb
 from flowd.store.database import Database
 from flowd.store.knowledge.context import MappedFile, TaskBlocker, blocked_tasks, blockers_of, files_of
 from flowd.store.knowledge.effects import pin

@@ -8,8 +8,8 @@ from typing import Any
 import msgspec
 
 from flowd.actions.context import Context, find_project
+from flowd.cli.main import add_verb
 from flowd.cli.output import ago, home_relative, print_json, table
-from flowd.cli.verb import add_verb
 from flowd.model.session import SessionState, latest_activity, phase_of
 from flowd.system.errors import FlowdError
 from flowd.workspace.clients import gone_sessions

@@ -5,8 +5,8 @@ from typing import Any
 
 from flowd.actions.context import Context, find_project
 from flowd.actions.overview import ProjectOverview, project_overview
+from flowd.cli.main import add_verb
 from flowd.cli.output import paint, print_json
-from flowd.cli.verb import add_verb
 from flowd.model.work import UserWords
 from flowd.system.text import and_more
 from flowd.system.times import age

@@ -7,8 +7,8 @@ from typing import Any
 import msgspec
 
 from flowd.actions.context import Context
+from flowd.cli.main import add_verb
 from flowd.cli.output import visible
-from flowd.cli.verb import add_verb
 from flowd.store.threads.records import (
     CLIENTS,
     ENTRY_LIMIT_BYTES,

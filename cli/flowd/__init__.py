@@ -12,21 +12,22 @@ examples:
   flowd install          start at every login
   flowd doctor           check everything, with a fix for each problem
 """
+# The module of each verb, and the function in it that adds the verb (default: add_parser).
 VERBS = {
     "run": "flowd.cli.flowd.run",
-    "start": "flowd.cli.flowd.start",
-    "stop": "flowd.cli.flowd.stop",
-    "restart": "flowd.cli.flowd.restart",
+    "start": "flowd.cli.flowd.lifecycle:add_start",
+    "stop": "flowd.cli.flowd.lifecycle:add_stop",
+    "restart": "flowd.cli.flowd.lifecycle:add_restart",
     "status": "flowd.cli.flowd.status",
     "logs": "flowd.cli.flowd.logs",
     "config": "flowd.cli.flowd.config",
-    "retry": "flowd.cli.flowd.retry",
+    "retry": "flowd.cli.flowd.lifecycle:add_retry",
     "install": "flowd.cli.flowd.install.install",
-    "uninstall": "flowd.cli.flowd.install.uninstall",
+    "uninstall": "flowd.cli.flowd.install.install:add_uninstall",
     "doctor": "flowd.cli.flowd.doctor",
     "restore-backup": "flowd.cli.flowd.restore_backup",
-    "mcp": "flowd.cli.flowd.mcp",
-    "serve": "flowd.cli.flowd.serve",
+    "mcp": "flowd.cli.flowd.mcp:add_mcp",
+    "serve": "flowd.cli.flowd.mcp:add_serve",
     "completion": "flowd.cli.completion",
 }
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import msgspec
 
+from flowd.cli.main import add_verb
 from flowd.cli.output import print_json, table
-from flowd.cli.verb import add_verb
 from flowd.config.paths import resolve_paths
 from flowd.config.settings import dotted_items, load_settings
 from flowd.system.text import cut

@@ -12,8 +12,8 @@ from typing import Any, TextIO
 
 import msgspec
 
+from flowd.cli.main import add_verb
 from flowd.cli.output import paint, visible
-from flowd.cli.verb import add_verb
 from flowd.config.paths import resolve_paths
 from flowd.system.errors import FlowdError
 

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from flowd.actions.daemon_client import running_holder
+from flowd.cli.main import add_verb
 from flowd.cli.output import ago, size, table
-from flowd.cli.verb import add_verb
 from flowd.config.paths import resolve_paths
 from flowd.config.settings import load_settings
 from flowd.store.backups import Backup, daily_backups, restore

@@ -4,10 +4,11 @@ import argparse
 import os
 import sys
 import time
+from pathlib import Path
 from typing import Any
 
 from flowd import __version__
-from flowd.cli.verb import add_verb
+from flowd.cli.main import add_verb
 from flowd.config.paths import make_private_dir, resolve_paths
 
 
@@ -36,20 +37,14 @@ def run(arguments: argparse.Namespace) -> int:
     lock.acquire()
     if arguments.detach:
         lock.release()  # detaching closes every file, also this one: take the lock again afterwards
-        _detach(paths.log_dir)
+        make_private_dir(paths.log_dir)
+        _detach(paths.log_dir / "crash.txt")
         lock.acquire()
     lock.describe(Holder(os.getpid(), __version__, str(paths.socket), time.time()))
     os.umask(0o077)
     write_launcher(paths)
     _live(paths, settings, lock, console=not arguments.detach)
     return 0
-
-
-def _detach(log_dir: Any) -> None:
-    from flowd.daemon.detach import detach
-
-    make_private_dir(log_dir)
-    detach(log_dir / "crash.txt")
 
 
 def _live(paths: Any, settings: Any, lock: Any, *, console: bool) -> None:
@@ -62,3 +57,24 @@ def _live(paths: Any, settings: Any, lock: Any, *, console: bool) -> None:
         paths.log_dir, settings.current.log, console=console and sys.stderr.isatty(), redact=redact
     )
     Supervisor(paths, settings, lock).run()
+
+
+def _detach(crash_file: Path) -> None:
+    """Become a background process; the output of a crash goes to *crash_file*.
+
+    Call it before any thread, socket or database is opened, and never under systemd or launchd.
+    """
+    from daemon import DaemonContext
+
+    crash_file.touch(mode=0o600, exist_ok=True)
+    output = crash_file.open("a", encoding="utf-8")
+    context = DaemonContext(
+        working_directory="/",
+        umask=0o077,
+        detach_process=True,
+        prevent_core=True,
+        signal_map={},
+        stdout=output,
+        stderr=output,
+    )
+    context.open()

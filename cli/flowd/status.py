@@ -9,9 +9,8 @@ import msgspec
 
 from flowd import __version__
 from flowd.actions.daemon_client import ask, control_socket, running_holder
-from flowd.cli.main import EXIT_COULD_NOT, EXIT_NOT_RUNNING
+from flowd.cli.main import EXIT_COULD_NOT, EXIT_NOT_RUNNING, add_verb
 from flowd.cli.output import ago, home_relative, paint, print_json, size, table, wrapped
-from flowd.cli.verb import add_verb
 from flowd.config.paths import resolve_paths
 from flowd.daemon.control.status import ProcessStatus, RecordCounts, Status, StoreStatus, WatchStatus
 from flowd.system.errors import FlowdError, NotRunningError

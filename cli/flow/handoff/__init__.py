@@ -8,8 +8,10 @@ from flowd.actions.handoff.create import HandoffRequest
 from flowd.actions.handoff.project import open_project
 from flowd.actions.handoff.resume import resume_handoff, should_resume
 from flowd.actions.handoff.track import find_track
-from flowd.cli.flow.handoff import ack, begin, create, log, migrate, resume
-from flowd.cli.verb import add_verb
+from flowd.cli.flow.handoff import create, resume
+from flowd.cli.flow.handoff.documents import add_ack, add_log, add_migrate
+from flowd.cli.flow.handoff.track import add_begin
+from flowd.cli.main import add_verb
 
 EXAMPLES = """\
   flow handoff             at the start of a session resume from a recent handoff, else create one
@@ -31,8 +33,8 @@ def add_parser(subparsers: Any) -> None:
         json="print the result as JSON",
     )
     verbs = parser.add_subparsers(metavar="VERB")
-    for module in (create, resume, begin, log, migrate, ack):
-        module.add_parser(verbs)
+    for add in (create.add_parser, resume.add_parser, add_begin, add_log, add_migrate, add_ack):
+        add(verbs)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -1,9 +1,15 @@
-"""Print conductor tracks, and ask about parallel workers at a terminal."""
+"""``flow handoff begin``, and what the handoff verbs print about conductor tracks and their workers."""
 
+import argparse
 import sys
+from typing import Any
 
+from flowd.actions.context import Context
+from flowd.actions.handoff.create import begin_epic
+from flowd.actions.handoff.project import open_project
 from flowd.actions.handoff.track import AskAboutWorkers, ResumedTrack, TrackCreated, WorkersChoice
-from flowd.cli.output import visible
+from flowd.cli.main import add_verb
+from flowd.cli.output import print_json, visible
 from flowd.handoff.track.workers import Workers
 
 CHOICES = "[A] Wait for completion\n[B] Handoff anyway (include worker state)\n[C] Cancel"
@@ -53,3 +59,35 @@ def track_lines(track: ResumedTrack) -> list[str]:
         lines += [f"  Beads {beads.id} ({beads.status}): {beads.title}"]
         lines += [f"    {line}" for line in beads.notes[:MAX_NOTE_CHARACTERS].splitlines()]
     return lines
+
+
+BEGIN_EXAMPLES = """\
+  flow handoff begin auth_20260101        its first open epic
+  flow handoff begin auth_20260101 E2
+"""
+
+
+def add_begin(subparsers: Any) -> None:
+    """Add ``flow handoff begin``."""
+    parser = add_verb(
+        subparsers,
+        "begin",
+        "begin an epic of a conductor track",
+        "Resume a track with its Beads context and progress, and create the epic-start handoff.",
+        run_begin,
+        examples=BEGIN_EXAMPLES,
+        json="print the track and the new handoff as JSON",
+    )
+    parser.add_argument("track", metavar="TRACK", help="a track below conductor/tracks")
+    parser.add_argument("epic", nargs="?", default="", metavar="EPIC", help="default: the first open one")
+
+
+def run_begin(arguments: argparse.Namespace) -> int:
+    """Begin the epic, and print the track and the new handoff."""
+    with Context() as context:
+        begun = begin_epic(open_project(context), arguments.track, arguments.epic, question_about_workers())
+    if arguments.json:
+        print_json(begun)
+    else:
+        print("\n".join(map(visible, [*track_lines(begun.track), *created_lines(begun.created)])))
+    return 1 if begun.created.cancelled else 0

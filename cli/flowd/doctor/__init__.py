@@ -7,13 +7,10 @@ from typing import Any
 from flowd.cli.flowd.doctor import daemon as doctor_daemon
 from flowd.cli.flowd.doctor import files as doctor_files
 from flowd.cli.flowd.doctor import hooks as doctor_hooks
-from flowd.cli.flowd.doctor import service as doctor_service
-from flowd.cli.flowd.doctor import store as doctor_store
 from flowd.cli.flowd.doctor import system as doctor_system
 from flowd.cli.flowd.doctor.finding import CheckResult, DoctorContext, gather_context
-from flowd.cli.main import EXIT_COULD_NOT
+from flowd.cli.main import EXIT_COULD_NOT, add_verb
 from flowd.cli.output import paint, print_json
-from flowd.cli.verb import add_verb
 from flowd.config.paths import resolve_paths
 
 CHECKS = (
@@ -23,11 +20,11 @@ CHECKS = (
     doctor_daemon.check_health,
     doctor_daemon.check_records,
     doctor_daemon.check_config,
-    doctor_store.check_database,
+    doctor_files.check_database,
     doctor_files.check_permissions,
     doctor_files.check_disk,
     doctor_system.check_watches,
-    doctor_service.check_service,
+    doctor_daemon.check_service,
     doctor_system.check_claude,
     doctor_hooks.check_hooks,
     doctor_system.check_git,

@@ -1,11 +1,49 @@
-"""``flowd install``: start flowd at login, and register its hooks and MCP server."""
+"""``flowd install`` and ``flowd uninstall``: run the steps in order, each of them an InstallStep."""
 
 import argparse
-from typing import Any
+from typing import Any, Protocol
 
-from flowd.cli.flowd.install.steps import chosen, steps
-from flowd.cli.verb import add_verb
-from flowd.config.paths import resolve_paths
+from flowd.cli.flowd.install import hooks as install_hooks
+from flowd.cli.flowd.install import mcp as install_mcp
+from flowd.cli.flowd.install import service as install_service
+from flowd.cli.main import add_verb
+from flowd.config.paths import Paths, resolve_paths
+
+
+class InstallStep(Protocol):
+    """Installs something outside flowd's own directories.
+
+    With ``arguments.dry_run`` it prints what it would do, and does nothing.
+    """
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        """Add the options that select this step."""
+        ...
+
+    def install(self, paths: Paths, arguments: argparse.Namespace) -> None:
+        """Install it if it is selected; print every file written."""
+        ...
+
+    def uninstall(self, paths: Paths, arguments: argparse.Namespace) -> None:
+        """Remove it if it is installed; print every file removed."""
+        ...
+
+
+def steps() -> list[InstallStep]:
+    """Return all steps."""
+    return [install_service, install_mcp, install_hooks]
+
+
+def chosen(arguments: argparse.Namespace) -> list[InstallStep]:
+    """Return the steps that are selected by an option, all of them without such options."""
+    by_option: dict[str, InstallStep] = {
+        "mcp": install_mcp,
+        "mcp_desktop": install_mcp,
+        "hooks": install_hooks,
+    }
+    named = [step for option, step in by_option.items() if getattr(arguments, option, False)]
+    return [step for step in steps() if step in named] or steps()
+
 
 EXAMPLES = """\
   flowd install --dry-run     print what would be written and run
@@ -35,4 +73,32 @@ def run(arguments: argparse.Namespace) -> int:
     paths = resolve_paths()
     for step in chosen(arguments):
         step.install(paths, arguments)
+    return 0
+
+
+def add_uninstall(subparsers: Any) -> None:
+    """Add ``flowd uninstall``."""
+    parser = add_verb(
+        subparsers,
+        "uninstall",
+        "undo install; your data stays",
+        "Stop flowd and remove what `flowd install` wrote. The data stays.",
+        run_uninstall,
+    )
+    parser.add_argument("--dry-run", action="store_true", help="print every change, make none")
+    parser.add_argument("--hooks", action="store_true", help="remove only Claude Code's hooks")
+    parser.add_argument("--mcp", action="store_true", help="remove only the MCP server's registrations")
+
+
+def run_uninstall(arguments: argparse.Namespace) -> int:
+    """Undo every step, the service first."""
+    paths = resolve_paths()
+    for step in chosen(arguments):
+        step.uninstall(paths, arguments)
+    if arguments.hooks or arguments.mcp:
+        return 0
+    left = [place for place in (paths.data_dir, paths.state_dir, paths.config_file) if place.exists()]
+    if left:
+        print("flowd's data was not deleted; delete it yourself if you do not need it any more:")
+        print("\n".join(f"  {place}" for place in dict.fromkeys(left)))
     return 0

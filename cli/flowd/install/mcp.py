@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from flowd.cli.flowd.install.program import CARRIED
+from flowd.cli.flowd.manager.manager import CARRIED
 from flowd.cli.flowd.mcp import need_mcp
 from flowd.config.paths import Paths
 from flowd.system.errors import FlowdError

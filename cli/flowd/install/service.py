@@ -5,9 +5,15 @@ import sys
 from pathlib import Path
 
 from flowd.actions.daemon_client import running_holder
-from flowd.cli.flowd.install.program import is_passing, this_program
-from flowd.cli.flowd.manager.manager import Command, Manager, manager_for, run_or_raise
-from flowd.cli.flowd.service import stop, wait_until_answering
+from flowd.cli.flowd.lifecycle import stop, wait_until_answering
+from flowd.cli.flowd.manager.manager import (
+    Command,
+    Manager,
+    is_temporary,
+    manager_for,
+    run_or_raise,
+    this_program,
+)
 from flowd.config.paths import Paths, make_private_dir
 from flowd.config.settings import LiveSettings
 from flowd.system.errors import FlowdError
@@ -23,7 +29,7 @@ def install(paths: Paths, arguments: argparse.Namespace, platform: str = sys.pla
     dry_run = bool(arguments.dry_run)
     LiveSettings(paths.config_file)  # report an invalid setting here, not in a log
     manager = manager_for(platform)
-    _warn_if_passing()
+    _warn_if_temporary()
     changed = _write(manager, paths, dry_run=dry_run)
     if not manager.reachable():
         later = " && ".join(map(str, manager.commands_to_enable()))
@@ -61,8 +67,8 @@ def uninstall(paths: Paths, arguments: argparse.Namespace, platform: str = sys.p
         _run_all(manager.commands_to_forget(), dry_run=dry_run)
 
 
-def _warn_if_passing() -> None:
-    if is_passing(sys.executable):
+def _warn_if_temporary() -> None:
+    if is_temporary(sys.executable):
         print(
             f"flowd: warning: {sys.executable} is temporary; the service fails once it is deleted\n"
             "  install flowd permanently: pipx install flowd   (or: uv tool install flowd)",

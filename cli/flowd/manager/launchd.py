@@ -6,8 +6,7 @@ import re
 from importlib import resources
 from pathlib import Path
 
-from flowd.cli.flowd.install.program import Program
-from flowd.cli.flowd.manager.manager import Command, run_quietly
+from flowd.cli.flowd.manager.manager import Command, Program, run_quietly
 from flowd.system.processes import ProcessResult
 
 LABEL = "dev.flowd"

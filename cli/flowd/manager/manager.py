@@ -1,13 +1,14 @@
-"""The service managers that can start flowd at login: one interface, chosen by platform."""
+"""The service managers that can start flowd at login: one interface, and the command line that they run."""
 
 import os
 import sys
+import tempfile
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from flowd.actions.daemon_client import Holder
-from flowd.cli.flowd.install.program import Program, is_told_in, this_program
 from flowd.config.paths import Paths
 from flowd.system.errors import FlowdError
 from flowd.system.processes import DeadlineExceededError, ProcessResult, run_program
@@ -15,6 +16,14 @@ from flowd.system.text import one_line
 
 COMMAND_DEADLINE_S = 60
 LOOK_S = 0.2
+
+
+class Program(NamedTuple):
+    """A command line with its environment and the file for its standard error."""
+
+    arguments: tuple[str, ...]
+    environment: Mapping[str, str]
+    error_file: Path
 
 
 class Command(NamedTuple):
@@ -107,7 +116,7 @@ def manager_serving(paths: Paths, platform: str = sys.platform) -> Manager | Non
         unit = manager.unit_file.read_text(encoding="utf-8")
     except OSError:
         return None
-    return manager if is_told_in(unit, this_program(paths)) and manager.reachable() else None
+    return manager if runs_program(unit, this_program(paths)) and manager.reachable() else None
 
 
 def run_all(commands: list[Command]) -> None:
@@ -134,3 +143,48 @@ def run_or_raise(command: Command) -> None:
     if run.code != 0:
         output = one_line(run.stderr or run.stdout) or f"exit code {run.code}"
         raise FlowdError(f"`{command}` failed: {output}", hint="run `flowd doctor`")
+
+
+# These override flowd's paths: the daemon and the commands must have the same ones.
+CARRIED = (
+    "CLAUDE_CONFIG_DIR",
+    "FLOWD_CONFIG",
+    "FLOWD_DATA_DIR",
+    "FLOWD_STATE_DIR",
+    "FLOWD_RUNTIME_DIR",
+    "XDG_CONFIG_HOME",
+    "XDG_DATA_HOME",
+    "XDG_STATE_HOME",
+)
+# Where `uvx`, `pipx run` and the like keep interpreters until the next clean-up.
+TEMPORARY_PATHS = ("/uv/archive-", "/uv/environments-", "/uv/builds-", "/pipx/.cache/", "/.cache/pipx/")
+
+
+def this_program(paths: Paths) -> Program:
+    """Return the command line of the flowd that is running now."""
+    # -P: managers start in the home directory, where a folder with the name of a module would be imported.
+    arguments = (sys.executable, "-P", "-m", "flowd", "run")
+    environment = {name: os.environ[name] for name in CARRIED if os.environ.get(name)}
+    # The PATH of managers is short and often lacks git and bd.
+    environment["PATH"] = _absolute_only(os.environ.get("PATH", os.defpath))
+    return Program(arguments, environment, paths.log_dir / "crash.txt")
+
+
+def is_temporary(interpreter: str) -> bool:
+    """Return True if *interpreter* is in a directory that is cleaned up."""
+    temporary = {tempfile.gettempdir(), "/tmp", "/var/tmp"}  # noqa: S108 compared with, not used
+    return interpreter.startswith(tuple(f"{place}/" for place in temporary)) or any(
+        place in interpreter for place in TEMPORARY_PATHS
+    )
+
+
+def runs_program(unit: str, program: Program) -> bool:
+    """Return True if the text *unit* runs this interpreter with the paths of *program*."""
+    return program.arguments[0] in unit and all(
+        (name in unit) == (name in program.environment) and program.environment.get(name, "") in unit
+        for name in CARRIED
+    )
+
+
+def _absolute_only(path: str) -> str:
+    return os.pathsep.join(dict.fromkeys(part for part in path.split(os.pathsep) if part.startswith("/")))

@@ -4,8 +4,7 @@ import os
 from importlib import resources
 from pathlib import Path
 
-from flowd.cli.flowd.install.program import Program
-from flowd.cli.flowd.manager.manager import Command, run_quietly
+from flowd.cli.flowd.manager.manager import Command, Program, run_quietly
 
 UNIT = "flowd.service"
 SYSTEMCTL = ("systemctl", "--user")

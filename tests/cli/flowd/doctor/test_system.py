@@ -8,13 +8,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from flowd.actions.daemon_client import Holder
-from flowd.cli.flowd.doctor.daemon import check_config
+from flowd.cli.flowd.doctor.daemon import check_config, check_service
 from flowd.cli.flowd.doctor.files import check_disk, check_permissions
 from flowd.cli.flowd.doctor.finding import DoctorContext, gather_context
-from flowd.cli.flowd.doctor.service import check_service
 from flowd.cli.flowd.doctor.system import check_bd, check_claude, check_git, check_watches
-from flowd.cli.flowd.install.program import this_program
-from flowd.cli.flowd.manager.manager import manager_for
+from flowd.cli.flowd.manager.manager import manager_for, this_program
 from flowd.config.paths import Paths, resolve_paths
 from tests.support.status import running_status
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from flowd.cli.flowd.install import service as install_service
+from flowd.cli.flowd.lifecycle import stop
 from flowd.cli.flowd.manager.manager import manager_for
-from flowd.cli.flowd.service import stop
 from flowd.config.paths import resolve_paths
 from flowd.system.errors import FlowdError
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from flowd.cli.flowd.install.program import Program, is_passing, this_program
 from flowd.cli.flowd.manager.launchd import LABEL, Launchd
+from flowd.cli.flowd.manager.manager import Program, is_temporary, this_program
 from flowd.cli.flowd.manager.systemd import Systemd
 from flowd.config.paths import resolve_paths
 
@@ -111,7 +111,7 @@ def test_the_units_of_another_config_home_are_written_there(monkeypatch: pytest.
     ],
 )
 def test_an_interpreter_that_will_be_cleaned_away_is_known(interpreter: str, passing: bool) -> None:
-    assert is_passing(interpreter) is passing
+    assert is_temporary(interpreter) is passing
 
 
 def test_the_templates_are_part_of_what_is_installed() -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from flowd.bridge.logs import log_to
+from flowd.bridge.server import log_to
 
 
 @pytest.fixture

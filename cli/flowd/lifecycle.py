@@ -1,18 +1,102 @@
-"""Start and stop the daemon; the results are enums that the verbs print."""
+"""``flowd start``, ``stop``, ``restart`` and ``retry``: control the daemon that runs in the background."""
 
+import argparse
 import enum
 import os
 import signal
 import subprocess
 import time
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from flowd.actions.daemon_client import Holder, ask, control_socket, running_holder
 from flowd.cli.flowd.manager.manager import manager_owning, manager_serving, run_all
-from flowd.config.paths import Paths
+from flowd.cli.main import add_verb
+from flowd.config.paths import Paths, resolve_paths
+from flowd.config.settings import LiveSettings
 from flowd.system.errors import FlowdError, NotRunningError
 from flowd.system.processes import NEUTRAL_DIRECTORY, python_command, scrubbed_environment
+from flowd.system.progress import ProgressBar
+
+CATCH_UP_POLL_S = 0.1
+
+
+def add_start(subparsers: Any) -> None:
+    """Add ``flowd start``."""
+    about = "Start flowd and wait until it answers."
+    add_verb(subparsers, "start", "start in the background", about, run_start)
+
+
+def run_start(_: argparse.Namespace) -> int:
+    """Start flowd unless it is running, and print its pid."""
+    paths = resolve_paths()
+    result = start(paths)
+    word = "started" if result.how is Started.NOW else "is already running"
+    print(f"flowd {word} (pid {result.pid})", flush=True)
+    watch_catch_up(paths)
+    return 0
+
+
+def watch_catch_up(paths: Paths) -> None:
+    """Show a progress bar while older transcripts are read; Ctrl-C only ends the bar."""
+    progress, most = ProgressBar(), 0
+    try:
+        while progress.shown:
+            status = ask(control_socket(paths), "status")
+            if not status["catching_up"] and not status["waiting_files"]:
+                break
+            most = max(most, status["waiting_files"])
+            progress.step("catching up", most - status["waiting_files"], most)
+            time.sleep(CATCH_UP_POLL_S)
+    except (KeyboardInterrupt, NotRunningError):
+        return
+    finally:
+        progress.clear()
+
+
+def add_stop(subparsers: Any) -> None:
+    """Add ``flowd stop``."""
+    about = "Stop flowd: it stores what it has read and finishes its deliveries; killed after 6 s."
+    add_verb(subparsers, "stop", "stop the daemon", about, run_stop)
+
+
+def run_stop(_: argparse.Namespace) -> int:
+    """Stop flowd, and print how it ended."""
+    print(f"flowd {stop(resolve_paths()).value}")
+    return 0
+
+
+def add_restart(subparsers: Any) -> None:
+    """Add ``flowd restart``."""
+    add_verb(subparsers, "restart", "stop and start again", "Stop flowd and start it again.", run_restart)
+
+
+def run_restart(_: argparse.Namespace) -> int:
+    """Replace the running daemon; check the settings before the old one is stopped."""
+    paths = resolve_paths()
+    LiveSettings(paths.config_file)
+    print(f"flowd restarted (pid {restart(paths)})")
+    return 0
+
+
+def add_retry(subparsers: Any) -> None:
+    """Add ``flowd retry``."""
+    parser = add_verb(
+        subparsers,
+        "retry",
+        "retry failed deliveries now",
+        "Retry the deliveries that sinks have quarantined or are waiting to retry.",
+        run_retry,
+    )
+    parser.add_argument("sink", nargs="?", help="only this sink (default: all)")
+
+
+def run_retry(arguments: argparse.Namespace) -> int:
+    """Have the daemon retry, and print the sinks."""
+    names = ask(control_socket(resolve_paths()), "retry", sink=arguments.sink)
+    print(f"retrying: {', '.join(names)}")
+    return 0
+
 
 START_DEADLINE_S = 20.0
 STOP_DEADLINE_S = 6.0

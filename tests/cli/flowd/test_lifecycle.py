@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from flowd.cli.flowd.service import Started, Stopped, restart, start, stop
+from flowd.cli.flowd.lifecycle import Started, Stopped, restart, start, stop
 from flowd.config.paths import resolve_paths
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def test_stop_says_how_it_ended(daemon_home: "DaemonHome") -> None:
 def test_a_daemon_that_does_not_end_is_killed_and_that_is_said(
     daemon_home: "DaemonHome", monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("flowd.cli.flowd.service.STOP_DEADLINE_S", 0.1)
+    monkeypatch.setattr("flowd.cli.flowd.lifecycle.STOP_DEADLINE_S", 0.1)
     process = daemon_home.start()
     process.send_signal(signal.SIGSTOP)
     os.waitpid(process.pid, os.WUNTRACED)

@@ -6,13 +6,13 @@ import sys
 
 import pytest
 
-from flowd.cli.flowd import mcp, serve
+from flowd.cli.flowd.mcp import run_mcp, run_serve
 from flowd.system.errors import FlowdError
 
 
 def test_importing_the_verbs_does_not_import_the_sdk() -> None:
     code = (
-        "import sys; import flowd.cli.flowd.mcp, flowd.cli.flowd.serve\n"
+        "import sys; import flowd.cli.flowd.mcp\n"
         "import flowd.cli.flow.thread, flowd.store.threads.threads\n"
         "print(sorted({'mcp', 'asyncio', 'starlette', 'uvicorn', 'sqlite_utils'} & set(sys.modules)))"
     )
@@ -22,7 +22,7 @@ def test_importing_the_verbs_does_not_import_the_sdk() -> None:
 
 def test_without_the_extra_one_line_says_what_to_type(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("flowd.cli.flowd.mcp.find_spec", lambda _: None)
-    for verb in (mcp, serve):
+    for run in (run_mcp, run_serve):
         with pytest.raises(FlowdError, match="needs the extra `mcp`") as refused:
-            verb.run(argparse.Namespace(show_token=True))
+            run(argparse.Namespace(show_token=True))
         assert "flowd[mcp]" in refused.value.hint

@@ -1,21 +1,27 @@
-"""``flow next``: the open steps of the work, numbered; ``flow next add`` adds one."""
+"""``flow next``, ``flow done`` and ``flow drop``: list, add and close the open steps of the work."""
 
 import argparse
+from collections.abc import Iterable
 from typing import Any
 
 from flowd.actions.context import Context, find_project
-from flowd.actions.steps import NumberedStep, add_step, open_steps, open_steps_everywhere
+from flowd.actions.steps import NumberedStep, add_step, close_step, open_steps, open_steps_everywhere
+from flowd.cli.main import Run, add_verb
 from flowd.cli.output import paint, print_json
-from flowd.cli.verb import add_verb
+from flowd.model.work import StepAction
 from flowd.system.errors import FlowdError
 from flowd.system.times import age
 
-EXAMPLES = """\
+NEXT_EXAMPLES = """\
   flow next                       what is open in this project, numbered
   flow next --all                 in every project
   flow next add "Ask Eva about rounding"
   flow done 2                     the second one is done
   flow drop 3                     the third one is not wanted any more
+"""
+CLOSING_EXAMPLES = """\
+  flow next                the open steps, numbered
+  flow {verb} 2              {example}
 """
 SOURCES = {
     "todo": "to-do list",
@@ -32,22 +38,22 @@ SOURCES = {
 }
 
 
-def add_parser(subparsers: Any) -> None:
+def add_next(subparsers: Any) -> None:
     """Add ``flow next``."""
     parser = add_verb(
         subparsers,
         "next",
         "list the open steps",
         "List the open steps of the work in this project, numbered, with source and age.",
-        run,
-        examples=EXAMPLES,
+        run_next,
+        examples=NEXT_EXAMPLES,
         json="print the steps as JSON",
     )
     parser.add_argument("words", nargs="*", metavar="add TEXT", help="add a step in your own words")
     parser.add_argument("--all", action="store_true", help="list the steps of every project")
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run_next(arguments: argparse.Namespace) -> int:
     """Print the steps, or add one."""
     with Context() as context:
         if arguments.words:
@@ -97,3 +103,45 @@ def _page(steps: list[NumberedStep], *, everywhere: bool) -> list[str]:
         at = one.step.confirmed_at or one.step.opened_at
         lines.append(f"{one.n:>3}. {one.step.text}  ({SOURCES[one.step.source]}, {age(at)})")
     return lines
+
+
+def add_done(subparsers: Any) -> None:
+    """Add ``flow done``."""
+    _add_closing(subparsers, "done", "mark steps as done", "the second one is done", run_done)
+
+
+def add_drop(subparsers: Any) -> None:
+    """Add ``flow drop``."""
+    about = "drop steps that are not wanted any more"
+    _add_closing(subparsers, "drop", about, "the second one is not wanted any more", run_drop)
+
+
+def run_done(arguments: argparse.Namespace) -> int:
+    """Mark the steps as done."""
+    return _close(arguments.numbers, "done")
+
+
+def run_drop(arguments: argparse.Namespace) -> int:
+    """Mark the steps as dropped."""
+    return _close(arguments.numbers, "dropped")
+
+
+def _add_closing(subparsers: Any, verb: str, about: str, example: str, run: Run) -> None:
+    parser = add_verb(
+        subparsers,
+        verb,
+        about,
+        "Close open steps by the numbers that `flow next` shows.",
+        run,
+        examples=CLOSING_EXAMPLES.format(verb=verb, example=example),
+    )
+    parser.add_argument("numbers", nargs="+", type=int, metavar="N", help="the number of a step")
+
+
+def _close(numbers: Iterable[int], outcome: StepAction) -> int:
+    """Close the steps, the last number first, so that the others keep theirs."""
+    root = find_project().root
+    with Context() as context:
+        for number in sorted(set(numbers), reverse=True):
+            print(f"{outcome}: {close_step(context, root, number, outcome).text}")
+    return 0

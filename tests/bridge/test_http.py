@@ -5,8 +5,7 @@ import socket
 from contextlib import ExitStack
 from typing import Any
 
-from flowd.bridge.connections import MAX_SILENT
-from flowd.bridge.http import MAX_CONNECTIONS
+from flowd.bridge.http import MAX_CONNECTIONS, MAX_SILENT
 from tests.support.http_request import INITIALIZE, ask
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from flowd.cli.flowd.doctor.files import check_database
 from flowd.cli.flowd.doctor.finding import CheckResult, gather_context
-from flowd.cli.flowd.doctor.store import check_database
 from flowd.config.paths import resolve_paths
 from flowd.store.database import Database
 from flowd.store.migrations import migrate

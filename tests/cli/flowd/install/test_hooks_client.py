@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from flowd.cli.flowd.install.client import client_version, find_client
+from flowd.cli.flowd.install.hooks import client_version, find_client
 from tests.support.claude_stand_in import InstallClient
 
 

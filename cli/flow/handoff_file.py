@@ -1,16 +1,35 @@
-"""``flow trust``: accept the fields of a handoff.yaml that came with a repository."""
+"""``flow init`` and ``flow trust``: create a handoff file, accept one that came with a repository."""
 
 import argparse
 import sys
 from typing import Any
 
 from flowd.actions.context import Context, find_project
-from flowd.actions.handoff_yaml import find_untrusted, trust
-from flowd.cli.verb import add_verb
+from flowd.actions.handoff_yaml import find_untrusted, init_project, trust
+from flowd.cli.main import add_verb
 from flowd.system.errors import FlowdError
 
 
-def add_parser(subparsers: Any) -> None:
+def add_init(subparsers: Any) -> None:
+    """Add ``flow init``."""
+    add_verb(
+        subparsers,
+        "init",
+        "create a handoff.yaml in this project",
+        "Create .flow-guardian/handoff.yaml in this project. A .gitignore in the folder hides it from git.",
+        run_init,
+    )
+
+
+def run_init(_: argparse.Namespace) -> int:
+    """Create the file unless it exists, and print its path."""
+    with Context() as context:
+        result = init_project(context, find_project().root)
+    print(f"{'created' if result.is_new else 'already exists:'} {result.path}")
+    return 0
+
+
+def add_trust(subparsers: Any) -> None:
     """Add ``flow trust``."""
     parser = add_verb(
         subparsers,
@@ -18,12 +37,12 @@ def add_parser(subparsers: Any) -> None:
         "accept a handoff.yaml that came with the repository",
         "Print the fields of this project's handoff.yaml that were not written on this machine, and accept "
         "them. If they change later, they must be accepted again.",
-        run,
+        run_trust,
     )
     parser.add_argument("-y", "--yes", action="store_true", help="accept without asking")
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run_trust(arguments: argparse.Namespace) -> int:
     """Print the untrusted fields, ask, and record the answer."""
     with Context() as context:
         untrusted = find_untrusted(context, find_project().root)
