@@ -1,1 +1,1 @@
-"""The MCP server, over stdio and HTTP. It holds no logic of its own: it calls the store."""
+"""The MCP server, over stdio and HTTP. It holds no logic: it calls the store."""

@@ -1,1 +1,1 @@
-"""The faces people type at: ``flowd`` and ``flow``, one file per verb."""
+"""The command lines: ``flowd`` controls the daemon, ``flow`` is for people and agents at work."""

@@ -47,11 +47,11 @@ def wrapped(text: str, *, first: str, rest: str) -> list[str]:
     ]
 
 
-def ago(moment: float) -> str:
-    """Return how long ago *moment* was, such as ``5m ago``."""
-    if not moment:
+def ago(at: float) -> str:
+    """Return how long ago *at* was, such as ``5m ago``."""
+    if not at:
         return "never"
-    gap = max(0.0, time.time() - moment)
+    gap = max(0.0, time.time() - at)
     for size, unit in ((86_400, "d"), (3_600, "h"), (60, "m")):
         if gap >= size:
             return f"{int(gap // size)}{unit} ago"

@@ -1,4 +1,4 @@
-"""A child process of the daemon: own process group, stop deadline, always reaped."""
+"""A child process of the daemon: a process group, a stop deadline, always reaped."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""The daemon's threads: restarted after a crash, given up after several crashes in a minute."""
+"""The daemon's threads: restarted after a crash, marked as failed after several crashes in a minute."""
 
 import threading
 import time

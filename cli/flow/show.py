@@ -62,7 +62,7 @@ def _page(overview: ProjectOverview) -> list[str]:
 
 
 def _whose(overview: ProjectOverview, field: str) -> str:
-    """Return a mark and an age for the user's own words that still stand."""
+    """Return a mark and an age for a field that the user has set and that is still in force."""
     user = overview.work.user if overview.work else UserWords()
     if not user.said.get(field) or user.said[field] != overview.handoff.get(field):
         return ""

@@ -58,12 +58,12 @@ def readable(line: str) -> str:
         event = msgspec.json.decode(line, type=dict[str, Any])
     except msgspec.DecodeError:
         return visible(line.rstrip("\n"))
-    moment = str(event.pop("timestamp", ""))[:19].replace("T", " ")
+    at = str(event.pop("timestamp", ""))[:19].replace("T", " ")
     level = str(event.pop("level", ""))
     name = str(event.pop("event", ""))
     trace = event.pop("exception", None)
     fields = " ".join(f"{key}={value}" for key, value in event.items())
-    text = f"{moment} {level:<7} {name} {fields}".rstrip()
+    text = f"{at} {level:<7} {name} {fields}".rstrip()
     return visible(f"{text}\n{trace}" if trace else text)
 
 

@@ -7,7 +7,7 @@ from flowd.daemon.timing import Timer
 from flowd.model.facts import Fact
 
 # Ten threads that wake for every line would compete with the one that somebody waits for.
-PATIENCE_S = 0.1
+WAKE_DELAY_S = 0.1
 
 
 class Dispatcher:
@@ -21,7 +21,7 @@ class Dispatcher:
         """Announce that the journal reaches *newest*; *facts* are what was just stored, if at hand."""
         for worker in tuple(self.workers.values()):  # the main thread may be adding one
             worker.announce(newest, facts)
-        self._timer.call_later(PATIENCE_S, self, self._wake_others)
+        self._timer.call_later(WAKE_DELAY_S, self, self._wake_others)
 
     def _wake_others(self) -> None:
         for worker in tuple(self.workers.values()):

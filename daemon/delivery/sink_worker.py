@@ -245,14 +245,14 @@ class SinkWorker:
         )
 
     def _detail(self) -> str:
-        """Return the sink's own line for status, if it has one."""
+        """Return the sink's line for status, if it has one."""
         return str(getattr(self._sink, "detail", ""))
 
     def _note_error(self, error: Exception) -> None:
         self.status = self.status._replace(last_error=str(error), last_error_at=time.time())
 
     def _release_memory(self) -> None:
-        """After many deliveries, give back the memory that only they needed."""
+        """After many deliveries, release the memory that only they needed."""
         if self._outbox.release_memory():
             self._gate.database.shrink()
 

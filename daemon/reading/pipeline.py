@@ -92,7 +92,7 @@ class Pipeline:
             self._changed.add(session_id)
 
     def note_entrypoint(self, session_id: str, entrypoint: str) -> None:
-        """Remember how the client of the session was started; old clients tell it to hooks alone."""
+        """Remember how the client of the session was started; old clients pass it to hooks only."""
         memory = self._memory(session_id).part("activity")
         if entrypoint and entrypoint != memory.entrypoint:
             note_entrypoint(memory, entrypoint)

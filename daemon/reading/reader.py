@@ -193,7 +193,7 @@ class Reader:
         self._queue.submit(partial(self.record_hook, event))
 
     def _retry_hook(self, event: HookEvent) -> None:
-        """Record a new *event* once more: a session's first hooks come a moment before its transcript."""
+        """Record a new *event* once more: a session's first hooks may come before its transcript exists."""
         hook, fired_at = event.input, event.input.at or time.time()
         if not event.is_retry and time.time() - fired_at < LATE_TRANSCRIPT_S:
             again = HookEvent(msgspec.structs.replace(hook, at=fired_at), lambda _: None, is_retry=True)

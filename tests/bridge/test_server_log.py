@@ -32,7 +32,7 @@ def test_what_libraries_quote_is_not(log: io.StringIO) -> None:
     except ValueError:
         logging.getLogger("mcp.server").exception("handler got %r", "PRIVATE-WORDS")
     assert "PRIVATE-WORDS" not in log.getvalue()
-    assert "error mcp.server at=test_logs.py:" in log.getvalue()
+    assert "error mcp.server at=test_server_log.py:" in log.getvalue()
     assert log.getvalue().endswith(" error=ValueError\n")
 
 

@@ -16,7 +16,7 @@ STATUS_DEADLINE_S = 3.0
 
 
 class CheckResult(msgspec.Struct, frozen=True):
-    """The result of one check: its level, what it saw, and how to fix it."""
+    """The result of one check: its level, what was found, and how to fix it."""
 
     check: str
     level: Level

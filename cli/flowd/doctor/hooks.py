@@ -20,7 +20,7 @@ INSTALL = "flowd install --hooks"
 
 
 class ClientAnswer(NamedTuple):
-    """The client of this machine, and whether it runs the hooks it was asked about; None: it did not tell."""
+    """The client of this machine, and whether it accepts the hooks in question; None if unknown."""
 
     program: str | None
     version: Version | None
@@ -66,7 +66,7 @@ def _dropped(file: Path, state: HooksState, client: ClientAnswer) -> CheckResult
 
 
 def _unfit(state: HooksState, client: ClientAnswer) -> CheckResult | None:
-    """Return what is wrong with flowd's own hooks, by what the table says of the client's version."""
+    """Return what is wrong with flowd's hooks, by the table of events that each client version knows."""
     wanted = known_events(client.version)
     if wrong := [event for event in wanted if event not in state.present or event in state.broken]:
         return CheckResult("hooks", "warning", f"hooks that do not reach flowd: {', '.join(wrong)}", INSTALL)

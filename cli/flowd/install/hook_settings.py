@@ -13,7 +13,7 @@ Entry = Mapping[str, Any]
 
 
 class HooksState(NamedTuple):
-    """What settings.json says about hooks: ``events`` names everybody's, ``present`` flowd's own."""
+    """The hooks in settings.json: ``events`` names those of all programs, ``present`` those of flowd."""
 
     events: tuple[str, ...] = ()
     present: tuple[str, ...] = ()

@@ -45,7 +45,7 @@ def find_client() -> str | None:
 
 
 def client_version(program: str | None) -> Version | None:
-    """Return what *program* says of its version; None if there is no program or it says nothing in time."""
+    """Return the version of *program*; None if there is no program or it prints none in time."""
     if program is None:
         return None
     with tempfile.TemporaryDirectory(prefix="flowd-client-") as folder:
@@ -104,7 +104,7 @@ def install(paths: Paths, arguments: argparse.Namespace) -> None:
     _change(file, before, after, dry_run=arguments.dry_run)
     print(f"hooks    {', '.join(events)}: known to {_client(version)}")
     if plugin_enabled(settings):
-        print("the flowd plugin is enabled too: its hooks stand back while these are here")
+        print("the flowd plugin is enabled too: its hooks do nothing while these are installed")
     if not arguments.dry_run:
         write_launcher(paths)
 
@@ -123,7 +123,7 @@ def uninstall(paths: Paths, arguments: argparse.Namespace) -> None:
 
 def _client(version: Version | None) -> str:
     if version is None:
-        return f"every client since {client_name(OLDEST_VERSION)}; there is none here that tells its version"
+        return f"every client since {client_name(OLDEST_VERSION)}; none here prints its version"
     return client_name(version)
 
 
@@ -159,6 +159,6 @@ def _difference(file: Path, before: str, after: str) -> str:
 def _settings_file(paths: Paths) -> SettingsFile:
     configured = load_settings(paths.config_file).settings.claude.config_dir
     file = claude_config_dir(configured) / "settings.json"
-    # Several Claude directories may be in use; each has its own line of backups.
+    # Several Claude directories may be in use; each has a separate series of backups.
     name = hashlib.blake2b(os.fsencode(file.absolute()), digest_size=6).hexdigest()
     return SettingsFile(file, paths.state_dir / "backups" / f"claude-{name}")

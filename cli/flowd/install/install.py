@@ -11,7 +11,7 @@ from flowd.config.paths import Paths, resolve_paths
 
 
 class InstallStep(Protocol):
-    """Installs something outside flowd's own directories.
+    """Installs something outside flowd's directories.
 
     With ``arguments.dry_run`` it prints what it would do, and does nothing.
     """

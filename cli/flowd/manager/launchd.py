@@ -11,7 +11,7 @@ from flowd.system.processes import ProcessResult
 
 LABEL = "dev.flowd"
 # launchd keeps a label for seconds after its bootout; until then a bootstrap fails with "5: Input/output".
-SETTLING_S = 15.0
+BOOTOUT_S = 15.0
 
 
 class Launchd:
@@ -77,7 +77,7 @@ class Launchd:
         return []
 
     def _load(self) -> Command:
-        return Command(("launchctl", "bootstrap", _domain(), str(self.unit_file)), SETTLING_S)
+        return Command(("launchctl", "bootstrap", _domain(), str(self.unit_file)), BOOTOUT_S)
 
     @staticmethod
     def _printed() -> ProcessResult:

@@ -15,7 +15,7 @@ from flowd.system.processes import DeadlineExceededError, ProcessResult, run_pro
 from flowd.system.text import one_line
 
 COMMAND_DEADLINE_S = 60
-LOOK_S = 0.2
+RETRY_S = 0.2
 
 
 class Program(NamedTuple):
@@ -27,10 +27,10 @@ class Program(NamedTuple):
 
 
 class Command(NamedTuple):
-    """One command of the service manager; it is repeated for *patience_s* seconds while it fails."""
+    """One command of the service manager; it is retried for *retry_for_s* seconds while it fails."""
 
     words: tuple[str, ...]
-    patience_s: float = 0.0
+    retry_for_s: float = 0.0
 
     def __str__(self) -> str:
         return " ".join(self.words)
@@ -135,10 +135,10 @@ def run_quietly(*words: str) -> ProcessResult:
 
 def run_or_raise(command: Command) -> None:
     """Run *command*, repeating it as long as it allows; raise FlowdError with its output if it fails."""
-    deadline = time.monotonic() + command.patience_s
+    deadline = time.monotonic() + command.retry_for_s
     run = run_quietly(*command.words)
     while run.code != 0 and time.monotonic() < deadline:
-        time.sleep(LOOK_S)
+        time.sleep(RETRY_S)
         run = run_quietly(*command.words)
     if run.code != 0:
         output = one_line(run.stderr or run.stdout) or f"exit code {run.code}"
