@@ -12,9 +12,9 @@ from flowd.store.database import Database
 from flowd.store.journal import Journal
 from flowd.store.migrations import BACKUPS_KEPT, migrate, migrations
 from flowd.system.errors import StoreError
+from tests.support.released_schemas import SCHEMAS, make_released
 from tests.support.repository import ROOT
 
-SCHEMAS = ROOT / "tests" / "store" / "schemas"
 MIGRATOR = ROOT / "tests" / "support" / "migrator.py"
 FOREIGN = "create table their_own (id integer primary key, t text); insert into their_own values (7, 'x');"
 
@@ -32,15 +32,6 @@ def shape(path: Path) -> dict[str, str]:
     return dict(rows)
 
 
-def released(name: str, path: Path) -> Path:
-    """Make a core.db as the version that ended with migration *name* left it."""
-    path.parent.mkdir(exist_ok=True)
-    connection = sqlite3.connect(path)
-    connection.executescript((SCHEMAS / f"{name}.sql").read_text(encoding="utf-8"))
-    connection.close()
-    return path
-
-
 def backups(path: Path) -> list[Path]:
     return sorted(schema.backups_dir(path).iterdir()) if schema.backups_dir(path).exists() else []
 
@@ -54,14 +45,14 @@ def test_the_names_that_the_daemon_checks_are_the_registered_migrations(tmp_path
 
 
 def test_every_released_schema_has_its_dump() -> None:
-    """Whoever adds a migration adds what it starts from: tests/store/schemas/<name>.sql."""
+    """A new migration comes with tests/store/schemas/<name>.sql, the SQL that leads to its schema."""
     assert sorted(file.stem for file in SCHEMAS.glob("*.sql")) == sorted(schema.MIGRATION_NAMES)
 
 
 @pytest.mark.parametrize("name", schema.MIGRATION_NAMES)
 def test_an_upgrade_from_every_released_schema_keeps_all_rows(tmp_path: Path, name: str) -> None:
     expected = fresh(tmp_path / "fresh.db")
-    path = released(name, tmp_path / "old" / "core.db")
+    path = make_released(name, tmp_path / "old" / "core.db")
     migrate(path)
     assert shape(path).keys() == expected.keys()
     database = Database(path)
@@ -87,7 +78,7 @@ def test_migrating_twice_changes_nothing(tmp_path: Path) -> None:
 
 
 def test_two_processes_at_once_both_succeed_and_migrate_once(tmp_path: Path) -> None:
-    path = released(schema.MIGRATION_NAMES[0], tmp_path / "core.db")
+    path = make_released(schema.MIGRATION_NAMES[0], tmp_path / "core.db")
     command = [sys.executable, "-m", "flowd.store.migrations", str(path)]
     both = [subprocess.Popen(command, stderr=subprocess.PIPE, text=True) for _ in range(2)]
     for process in both:
@@ -109,7 +100,7 @@ def test_two_processes_at_once_make_one_fresh_core_db(tmp_path: Path) -> None:
 
 
 def test_the_copy_made_before_a_migration_holds_what_was_there(tmp_path: Path) -> None:
-    path = released(schema.MIGRATION_NAMES[0], tmp_path / "core.db")
+    path = make_released(schema.MIGRATION_NAMES[0], tmp_path / "core.db")
     before = shape(path)
     migrate(path)
     (copy,) = backups(path)
@@ -118,7 +109,7 @@ def test_the_copy_made_before_a_migration_holds_what_was_there(tmp_path: Path) -
 
 
 def test_only_a_few_copies_are_kept_the_newest(tmp_path: Path) -> None:
-    path = released(schema.MIGRATION_NAMES[0], tmp_path / "core.db")
+    path = make_released(schema.MIGRATION_NAMES[0], tmp_path / "core.db")
     schema.backups_dir(path).mkdir()
     for year in range(2001, 2007):
         (schema.backups_dir(path) / f"core.db.{year}0101T000000Z").touch()
@@ -129,7 +120,7 @@ def test_only_a_few_copies_are_kept_the_newest(tmp_path: Path) -> None:
 
 
 def test_a_copy_that_fails_pushes_no_older_one_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = released(schema.MIGRATION_NAMES[0], tmp_path / "core.db")
+    path = make_released(schema.MIGRATION_NAMES[0], tmp_path / "core.db")
     schema.backups_dir(path).mkdir()
     for year in range(2001, 2004):
         (schema.backups_dir(path) / f"core.db.{year}0101T000000Z").touch()
@@ -147,7 +138,7 @@ def test_a_copy_that_fails_pushes_no_older_one_out(tmp_path: Path, monkeypatch: 
 def test_a_migration_that_fails_leaves_the_old_schema(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = released(schema.MIGRATION_NAMES[0], tmp_path / "core.db")
+    path = make_released(schema.MIGRATION_NAMES[0], tmp_path / "core.db")
     before = shape(path)
 
     def fail(tables: object) -> None:
@@ -196,30 +187,30 @@ def test_a_newer_core_db_is_refused_and_not_changed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("words", ["", "Traceback (most recent call last):\n  x\nValueError: odd"])
-def test_a_migration_child_that_crashes_is_told_in_one_line(
+def test_a_migration_child_that_crashes_is_reported_in_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: str
 ) -> None:
     crashed = subprocess.CompletedProcess([], 1, "", words)
     monkeypatch.setattr("flowd.store.schema.subprocess.run", lambda *_, **__: crashed)
-    with pytest.raises(StoreError) as told:
+    with pytest.raises(StoreError) as raised:
         schema.ensure_current(Database(tmp_path / "core.db"))
-    assert told.value.condition == "not migrated"
-    assert str(told.value).endswith("ValueError: odd" if words else "no reason given")
+    assert raised.value.condition == "not migrated"
+    assert str(raised.value).endswith("ValueError: odd" if words else "no reason given")
 
 
 def test_a_directory_that_cannot_be_made_is_a_condition_not_a_crash(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(StoreError) as told:
+    with pytest.raises(StoreError) as raised:
         schema.ensure_current(Database(tmp_path / "file" / "core.db"))
-    assert told.value.condition == "cannot open"
+    assert raised.value.condition == "cannot open"
 
 
 @pytest.mark.parametrize("start", ["", *schema.MIGRATION_NAMES[:-1]])
 def test_processes_that_open_one_core_db_at_the_same_instant_wait_for_each_other(
     tmp_path: Path, start: str
 ) -> None:
-    dump = [str(SCHEMAS / f"{start}.sql")] if start else []
-    command = [sys.executable, str(MIGRATOR), str(tmp_path / "crowd"), "8", "30", *dump]
+    template = [str(make_released(start, tmp_path / "old" / "core.db"))] if start else []
+    command = [sys.executable, str(MIGRATOR), str(tmp_path / "crowd"), "8", "30", *template]
     crowd = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (crowd.returncode, crowd.stdout, crowd.stderr) == (0, "", "")
 
@@ -228,7 +219,7 @@ def test_a_process_that_waited_for_a_migration_copies_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A copy of what is migrated already would push out an older one."""
-    path = released(schema.MIGRATION_NAMES[0], tmp_path / "core.db")
+    path = make_released(schema.MIGRATION_NAMES[0], tmp_path / "core.db")
     migrate(path)
     (copy,) = backups(path)
     copy.unlink()

@@ -1,7 +1,7 @@
 """A crowd of processes that all open one core.db at the same instant, round after round.
 
-Run as ``python migrator.py FOLDER PROCESSES ROUNDS [SCHEMA]``: each round uses a core.db of its own, made
-from the dump SCHEMA where one is given. Prints one line for each process that was refused.
+Run as ``python migrator.py FOLDER PROCESSES ROUNDS [CORE_DB]``: each round uses a core.db of its own, a
+copy of CORE_DB where one is given. Prints one line for each process that was refused.
 """
 
 import os
@@ -40,16 +40,14 @@ def _run(action: Callable[[], None]) -> int:
     return 0
 
 
-def main(folder: str, processes: str, rounds: str, schema: str = "") -> int:
+def main(folder: str, processes: str, rounds: str, template: str = "") -> int:
     """Return 0 if no process was refused."""
     failed = 0
     for number in range(int(rounds)):
         path = Path(folder) / str(number) / "core.db"
         path.parent.mkdir(parents=True)
-        if schema:
-            connection = sqlite3.connect(path)
-            connection.executescript(Path(schema).read_text(encoding="utf-8"))
-            connection.close()
+        if template:
+            shutil.copy(template, path)
         failed += at_once(int(processes), lambda path=path: migrate(path))  # type: ignore[misc]  # bound now
         shutil.rmtree(path.parent)
     return int(failed > 0)

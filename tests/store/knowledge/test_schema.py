@@ -1,6 +1,5 @@
 """The full-text index follows the words of the nodes, and only them, in a core.db of any age."""
 
-import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,9 +12,7 @@ from flowd.store.knowledge.intake import keep_insights
 from flowd.store.knowledge.search import NodeQuery, search
 from flowd.store.migrations import migrate
 from flowd.store.schema import MIGRATION_NAMES
-from tests.support.repository import ROOT
-
-SCHEMAS = ROOT / "tests" / "store" / "schemas"
+from tests.support.released_schemas import make_released
 
 
 @pytest.fixture(params=[*MIGRATION_NAMES, ""])
@@ -23,9 +20,7 @@ def database(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Databas
     """A core.db that began with each released schema, and one that is new."""
     path = tmp_path / "core.db"
     if request.param:
-        connection = sqlite3.connect(path)
-        connection.executescript((SCHEMAS / f"{request.param}.sql").read_text(encoding="utf-8"))
-        connection.close()
+        make_released(request.param, path)
     migrate(path)
     database = Database(path)
     yield database
