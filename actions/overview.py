@@ -5,8 +5,7 @@ import msgspec
 from flowd.actions.context import Context
 from flowd.actions.daemon_client import running_holder
 from flowd.actions.handoff_yaml import read_handoff
-from flowd.actions.steps import work_here
-from flowd.actions.works import open_works
+from flowd.actions.works import open_works, work_here
 from flowd.extractors.work.digest import digest
 from flowd.extractors.work.project_works import ProjectWorks
 from flowd.handoff.yaml.document import Handoff

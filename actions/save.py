@@ -8,8 +8,7 @@ import msgspec
 from flowd.actions.context import Context, current_state
 from flowd.actions.daemon_client import poke_daemon
 from flowd.actions.handoff_yaml import claim_folder, claim_values, has_folder
-from flowd.actions.steps import work_here
-from flowd.actions.works import open_works
+from flowd.actions.works import open_works, work_here
 from flowd.handoff.errors import HandoffError
 from flowd.handoff.yaml.api import get_handoff_path, merge_into_file
 from flowd.handoff.yaml.document import Handoff, default_fields, updated

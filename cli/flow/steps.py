@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from flowd.actions.context import Context, find_project
-from flowd.actions.steps import NumberedStep, add_step, close_step, open_steps, open_steps_everywhere
+from flowd.actions.works import NumberedStep, add_step, close_step, open_steps, open_steps_everywhere
 from flowd.cli.main import Run, add_verb
 from flowd.cli.output import paint, print_json
 from flowd.model.work import StepAction

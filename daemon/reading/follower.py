@@ -10,7 +10,7 @@ from flowd.daemon.reading.identity import KnownFiles, RecognisedFile
 from flowd.daemon.reading.pipeline import Pipeline
 from flowd.daemon.reading.queue import ReaderQueue, ReaderScheduler
 from flowd.daemon.reading.tailer import LineReader
-from flowd.extractors.transcript.paths import TranscriptName
+from flowd.extractors.transcript.records import TranscriptName
 from flowd.extractors.transcript.session import StaleMemoryError
 from flowd.store.journal import Batch
 from flowd.store.sources import Source

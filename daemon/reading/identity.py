@@ -11,7 +11,7 @@ from flowd.daemon.reading.tailer import (
     read_head,
     tail_before,
 )
-from flowd.extractors.transcript.paths import TranscriptName
+from flowd.extractors.transcript.records import TranscriptName
 from flowd.store.packed_sources import PackedSource
 from flowd.store.sources import Source
 

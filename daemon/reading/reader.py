@@ -23,7 +23,7 @@ from flowd.daemon.reading.queue import ReaderQueue, ReaderScheduler
 from flowd.daemon.reading.reconcile import Reconciler
 from flowd.daemon.reading.watcher import Watcher
 from flowd.daemon.store_gate import StoreGate
-from flowd.extractors.transcript.paths import transcript_name
+from flowd.extractors.transcript.records import transcript_name
 from flowd.model.client import HookInput
 from flowd.model.facts import Fact, HandoffIndexed, StateChanged
 from flowd.redaction.live import LiveRedactor

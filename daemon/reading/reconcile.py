@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from flowd.daemon.reading.identity import KnownFiles
 from flowd.daemon.reading.watcher import Watcher
-from flowd.extractors.transcript.paths import transcript_name
+from flowd.extractors.transcript.records import transcript_name
 from flowd.store.packed_sources import PackedSource
 
 FoundFile = tuple[str, os.stat_result]

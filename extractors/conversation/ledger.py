@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from flowd.extractors.conversation import choices
-from flowd.extractors.conversation.listing import NamedStep, named_steps
-from flowd.extractors.conversation.statements import done_statements, result_of
+from flowd.extractors.conversation.replies import NamedStep, done_statements, named_steps, result_of
 from flowd.extractors.text import cut, cut_at_sentence
 from flowd.extractors.work.likeness import SAME, covered, is_same_step, share, tickets
 from flowd.redaction.redactor import redact

@@ -1,4 +1,7 @@
-"""Parse the inputs and results of tool calls."""
+"""Parse tool calls: their inputs, their results, and the shell commands among them."""
+
+import re
+import shlex
 
 import msgspec
 
@@ -7,6 +10,35 @@ from flowd.extractors.transcript.records import NOTHING, RecordBlock
 REJECTED = "The user doesn't want to proceed with this tool use"
 REASON_OF_REJECTION = "the user said:"
 NOTE_AFTER_REASON = "\n\nNote: The user's next message"
+
+CHECKERS = frozenset(
+    "pytest tox nox vitest jest tsc eslint golangci-lint mypy pyright rspec phpunit ctest unittest".split()
+)
+RUNNERS = frozenset(
+    "go cargo npm yarn pnpm bun deno npx mise make just task rake gradle gradlew mvn dotnet mix swift "
+    "bazel ruff uv".split()
+)
+CHECKS = ("test", "lint", "check", "verify", "vet", "clippy", "typecheck", "ci")
+MAX_COMMAND_CHARACTERS = 400
+MAX_REPORT_CHARACTERS = 2000
+MAX_MESSAGE_CHARACTERS = 4000
+_NAMES = CHECKERS | RUNNERS
+
+_QUOTED_MESSAGE = re.compile(r"(?:-[a-z]*m|--message)[ =]*(?:\"((?:[^\"\\]|\\.)*)\"|'([^']*)')", re.DOTALL)
+_COMMITS = re.compile(r"\bgit\s+(?:-\S+\s+(?:[\w.]+=(?:'[^']*'|\"[^\"]*\"|\S+)\s+)?)*commit\b")
+_CHANGES_TO = re.compile(r"\s*cd\s+['\"]?(/[^\s'\"&;]+)['\"]?\s*&&")
+_TRAILER = re.compile(r"[A-Z][\w-]*-(?:[Bb]y|[Ii]d|Checkpoint)\s*:|.{0,4}Generated with ")
+_PATH = r"['\"]?([^\s'\"<>|&;()$*]+)['\"]?"
+_HEREDOC_FILE = re.compile(
+    rf"\bcat\s*>>?\s*{_PATH}\s*<<|\bcat\s*<<-?\s*\S+\s*>>?\s*{_PATH}|\btee\s+(?:-a\s+)?{_PATH}\s*<<"
+)
+_IN_PLACE = re.compile(r"(?:^|[;&\n(]|\bthen|\bdo)\s*(?:sed|perl)\s+((?:'[^']*'|\"[^\"]*\"|[^|;&\n'\"])*)")
+_PATTERN = re.compile(r"[*?${}\[\]]|^\\.$")
+_REMOVED = re.compile(r"(?:^|[;&\n]\s*)(?:git\s+)?rm\s+(?:-\w+\s+)*([^;&|\n]+)")
+_CREATED_COMMIT = re.compile(r"^\[(\S+(?: \([\w-]+\))?) ([0-9a-f]{7,12})\] (.+)$", re.MULTILINE)
+_FAILURE = re.compile(
+    rb"\bFAIL(?:ED|URES?)?\b|\b[1-9]\d* (?:failed|failing|errors?)\b|panic:|Traceback|(?:error|ERROR)\["
+)
 
 
 class Option(msgspec.Struct):
@@ -104,3 +136,113 @@ def reason_of_rejection(text: str) -> str:
     """Return the reason that the person gave for the rejection, empty if none."""
     _, _, reason = text.partition(REASON_OF_REJECTION)
     return reason.partition(NOTE_AFTER_REASON)[0].strip()
+
+
+def check_in(command: str) -> str:
+    """Return the part of *command* that runs tests or linters, empty if none."""
+    words = command[:MAX_COMMAND_CHARACTERS].replace("/", " ").split()
+    if _NAMES.isdisjoint(words):
+        return ""
+    for index, name in enumerate(words):
+        if name in CHECKERS:
+            return name
+        if name in RUNNERS:
+            for distance, verb in enumerate(words[index + 1 : index + 3], 2):
+                if verb.startswith(CHECKS):
+                    return " ".join(words[index : index + distance])
+    return ""
+
+
+def commit_message(command: str) -> str:
+    """Return the message of a ``git commit`` without trailers, empty if there is none."""
+    start = command.find("commit")
+    document = _here_document(command, start)
+    if document:
+        return _without_trailers(document)
+    quoted = _QUOTED_MESSAGE.findall(command, start, start + MAX_MESSAGE_CHARACTERS)
+    return _without_trailers("\n\n".join(double or single for double, single in quoted))
+
+
+def _here_document(command: str, start: int) -> str:
+    """Return the body of the first here-document after *start*, empty if there is none."""
+    found = _document_span(command, start)
+    return command[found[0] : found[1]] if found else ""
+
+
+def _document_span(command: str, start: int) -> tuple[int, int] | None:
+    opening = command.find("<<", start)
+    begin = command.find("\n", opening)
+    mark = command[opening + 2 : begin].split(None, 1)[:1] if opening >= 0 and begin >= 0 else []
+    word = mark[0].strip("-'\"") if mark else ""
+    end = command.find(f"\n{word}", begin) if word else -1
+    return (begin + 1, end) if end > begin else None
+
+
+def without_documents(command: str) -> str:
+    """Return *command* without the bodies of its here-documents: they are data, not commands."""
+    kept, start = "", 0
+    while found := _document_span(command, start):
+        kept += command[start : found[0]]
+        start = found[1] + 1
+    return kept + command[start:]
+
+
+def _without_trailers(message: str) -> str:
+    return "\n".join(line for line in message.split("\n") if not _TRAILER.match(line)).strip()
+
+
+def commits(command: str) -> bool:
+    """Return True if *command* runs ``git commit``."""
+    return "commit" in command and _COMMITS.search(command) is not None
+
+
+def directory(command: str) -> str:
+    """Return the directory of a leading ``cd``, empty without one."""
+    found = _CHANGES_TO.match(command)
+    return found.group(1) if found else ""
+
+
+def created_commit(output: str) -> tuple[str, str, str] | None:
+    """Return branch, short hash and subject of the commit that *output* reports."""
+    found = _CREATED_COMMIT.search(output, 0, MAX_REPORT_CHARACTERS)
+    return (found.group(1), found.group(2), found.group(3)) if found else None
+
+
+def written_files(command: str) -> list[str]:
+    """Return the files that *command* writes by here-document or edits in place."""
+    found: list[str] = []
+    if "<<" in command:
+        found += [path for groups in _HEREDOC_FILE.findall(command) for path in groups if path]
+    if " -i" in command:
+        for arguments in _IN_PLACE.findall(command.replace("\\\n", " ")):
+            found += _edited_in_place(arguments)
+    return found
+
+
+def _edited_in_place(arguments: str) -> list[str]:
+    """Return the files among the arguments of ``sed -i``, without options, scripts and suffixes."""
+    try:
+        words = shlex.split(arguments)
+    except ValueError:
+        return []
+    if not any(word.startswith("-") and "i" in word for word in words):
+        return []
+    scripts = {index + 1 for index, word in enumerate(words) if word in ("-e", "--expression", "-f")}
+    others = [word for index, word in enumerate(words) if word and word[0] != "-" and index not in scripts]
+    return [word for word in (others if scripts else others[1:]) if not _PATTERN.search(word)]
+
+
+def removed_files(command: str) -> list[str]:
+    """Return the files that *command* removes."""
+    if "rm " not in command:
+        return []
+    arguments = " ".join(_REMOVED.findall(command)).split()
+    return [argument.strip("'\"") for argument in arguments if not argument.startswith("-")]
+
+
+def looks_failed(output: bytes) -> bool:
+    """Return True if the raw *output* of a check reports a failure near its end."""
+    end = output[-MAX_REPORT_CHARACTERS:]
+    if b"FAIL" in end or b"fail" in end or b"rror" in end or b"panic" in end or b"Traceback" in end:
+        return _FAILURE.search(end) is not None
+    return False

@@ -3,7 +3,7 @@
 import re
 
 from flowd.extractors.conversation import choices, ledger, plans
-from flowd.extractors.conversation.listing import listed
+from flowd.extractors.conversation.replies import listed
 from flowd.extractors.fields import files, findings
 from flowd.extractors.text import cut, cut_at_sentence, pieces, plain, sentences, without_code
 from flowd.extractors.transcript.memory import ConversationMemory, Turn, Utterance

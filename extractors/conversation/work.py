@@ -1,6 +1,6 @@
 """Tool calls and their results."""
 
-from flowd.extractors.conversation import ledger, plans, shell, tools, turns
+from flowd.extractors.conversation import ledger, plans, tools, turns
 from flowd.extractors.conversation.tools import ToolInput
 from flowd.extractors.fields import files
 from flowd.extractors.text import cut, cut_at_sentence, plain, sentences
@@ -90,12 +90,12 @@ def _call(memory: ConversationMemory, name: str, given: ToolInput) -> Call:
 
 def _shell_call(command: str) -> Call:
     if "git " in command and "commit" in command:
-        message = shell.commit_message(command)
+        message = tools.commit_message(command)
         if message:
             return Call("commit", detail=message[:1000])
     if "git push" in command or "gh pr create" in command:
         return Call("push")
-    check = shell.check_in(command)
+    check = tools.check_in(command)
     return Call("check", detail=check) if check else Call("")
 
 
@@ -157,7 +157,7 @@ def _approved(memory: ConversationMemory, call: Call, block: RecordBlock, record
 
 
 def _committed(memory: ConversationMemory, call: Call, block: RecordBlock, record: Record, line: int) -> None:
-    made = shell.created_commit(tools.result_text(block))
+    made = tools.created_commit(tools.result_text(block))
     subject, _, body = call.detail.partition("\n")
     branch, number, subject = made or ("", "", subject)
     details = " ".join(sentences(plain(body))[:2])
@@ -188,7 +188,7 @@ def _pushed(memory: ConversationMemory, call: Call, block: RecordBlock, record: 
 
 
 def _checked(memory: ConversationMemory, call: Call, block: RecordBlock, record: Record, line: int) -> None:
-    passed = not shell.looks_failed(bytes(block.content))
+    passed = not tools.looks_failed(bytes(block.content))
     ledger.checked(memory.ledger, call.detail)
     memory.ledger.checked_on = record.timestamp or memory.ledger.checked_on
     memory.check = Check(call.detail, passed, memory.clock)

@@ -5,11 +5,10 @@ from typing import Any
 from flowd.extractors.conversation import ledger
 from flowd.extractors.conversation.choices import offer_at_end
 from flowd.extractors.conversation.plans import open_tasks
-from flowd.extractors.fields.goal import asked
+from flowd.extractors.fields.progress import asked
 from flowd.extractors.text import capitalised, cut
 from flowd.extractors.transcript.memory import ConversationMemory
-from flowd.extractors.transcript.paths import relative_paths
-from flowd.extractors.transcript.protocol import ProjectPlace
+from flowd.extractors.transcript.protocol import ProjectPlace, relative_paths
 from flowd.extractors.work.likeness import is_same_step, says_little
 from flowd.model.session import CommitMade, Deeds, Evidence, OpenStep, TurnSummary
 from flowd.system.times import seconds

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from flowd.extractors.conversation import shell
+from flowd.extractors.conversation import tools
 from flowd.extractors.conversation.prompts import edited_in
 from flowd.extractors.conversation.tools import ToolInput
 from flowd.extractors.transcript.protocol import ProjectPlace
@@ -51,7 +51,7 @@ def called(memory: Files, block: RecordBlock, given: ToolInput, cwd: str) -> Non
             or "sed -i" in command
             or "perl -" in command
         ):
-            _ran(memory, block, shell.without_documents(command), cwd)
+            _ran(memory, block, tools.without_documents(command), cwd)
 
 
 def returned(memory: Files, block: RecordBlock) -> None:
@@ -98,12 +98,12 @@ def _current(memory: Files) -> list[str]:
 
 
 def _ran(memory: Files, block: RecordBlock, command: str, cwd: str) -> None:
-    base = shell.directory(command) or cwd
-    for path in shell.written_files(command):
+    base = tools.directory(command) or cwd
+    for path in tools.written_files(command):
         _edited(memory, _absolute(path, base))
-    for path in shell.removed_files(command):
+    for path in tools.removed_files(command):
         _removed(memory, _absolute(path, base))
-    if shell.commits(command):
+    if tools.commits(command):
         _expect(memory, block, COMMIT)
 
 

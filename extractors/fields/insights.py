@@ -6,8 +6,7 @@ from typing import Any
 from flowd.extractors.fields.findings import LENGTH, Finding, worth
 from flowd.extractors.text import alike, content_words
 from flowd.extractors.transcript.memory import ConversationMemory
-from flowd.extractors.transcript.paths import relative_paths
-from flowd.extractors.transcript.protocol import ProjectPlace
+from flowd.extractors.transcript.protocol import ProjectPlace, relative_paths
 from flowd.model.session import Insight
 
 KEPT = 12

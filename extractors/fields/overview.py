@@ -4,11 +4,16 @@ import re
 from typing import Any
 
 from flowd.extractors.conversation.choices import is_consent, offer_in, question_in
-from flowd.extractors.conversation.listing import listed
 from flowd.extractors.conversation.plans import open_tasks
-from flowd.extractors.fields import goal, progress
-from flowd.extractors.fields.goal import asked
-from flowd.extractors.fields.progress import announced_step, current_step, status_of
+from flowd.extractors.conversation.replies import listed
+from flowd.extractors.fields.progress import (
+    announced_step,
+    asked,
+    current_step,
+    describe_goal,
+    describe_progress,
+    status_of,
+)
 from flowd.extractors.text import (
     alike,
     capitalised,
@@ -20,8 +25,7 @@ from flowd.extractors.text import (
     sentences,
 )
 from flowd.extractors.transcript.memory import ConversationMemory
-from flowd.extractors.transcript.paths import relative_paths
-from flowd.extractors.transcript.protocol import ProjectPlace
+from flowd.extractors.transcript.protocol import ProjectPlace, relative_paths
 
 MAX_QUESTION = 300
 MAX_HYPOTHESIS = 200
@@ -163,7 +167,13 @@ def _to_finish(memory: ConversationMemory) -> str:
     return f"Finish: {asked(prompt)}" if prompt else ""
 
 
-READERS = (goal.describe, progress.describe, describe_hypothesis, describe_questions, describe_next_steps)
+READERS = (
+    describe_goal,
+    describe_progress,
+    describe_hypothesis,
+    describe_questions,
+    describe_next_steps,
+)
 
 
 def describe(memory: ConversationMemory, place: ProjectPlace) -> dict[str, Any]:

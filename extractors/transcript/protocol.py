@@ -34,6 +34,15 @@ class ProjectPlace(msgspec.Struct, frozen=True):
     home: str = ""
 
 
+def relative_paths(text: str, place: ProjectPlace) -> str:
+    """Return *text* with paths relative to the project, or starting with ``~`` below home."""
+    if place.root and place.root != "/" and place.root in text:
+        text = text.replace(place.root + "/", "").replace(place.root, ".")
+    if place.home and place.home != "/" and place.home + "/" in text:
+        text = text.replace(place.home + "/", "~/")
+    return text
+
+
 class Extractor(Protocol):
     """A module that folds the records of one session, in file order, into a small memory of its own.
 

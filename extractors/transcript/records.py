@@ -6,7 +6,7 @@ types and fields are passed over, and a line that does not fit is counted, never
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -183,3 +183,24 @@ def _field_by_field(value: dict[str, Any]) -> Record:
             except msgspec.ValidationError:
                 continue
     return Record(**fitting)
+
+
+class TranscriptName(NamedTuple):
+    """The session that a transcript belongs to, derived from its path; directory names are never decoded."""
+
+    session_id: str
+    is_subagent: bool
+
+
+def transcript_name(relative_path: str) -> TranscriptName | None:
+    """Return the session of the transcript at *relative_path* (below ``projects/``), None for other files."""
+    parts = relative_path.split("/")
+    if len(parts) < 2 or not parts[-1].endswith(".jsonl"):
+        return None
+    stem = parts[-1].removesuffix(".jsonl")
+    if len(parts) == 2:
+        # Clients 2.0 put subagents beside the sessions; their records name the parent.
+        return TranscriptName("" if stem.startswith("agent-") else stem, stem.startswith("agent-"))
+    if parts[2] == "subagents" and stem.startswith("agent-"):
+        return TranscriptName(parts[1], True)
+    return None

@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 from flowd.daemon.reading.identity import KnownFiles, RecognisedFile
-from flowd.extractors.transcript.paths import TranscriptName
+from flowd.extractors.transcript.records import TranscriptName
 from flowd.store.sources import Source
 
 LINE = b'{"type":"user"}\n'

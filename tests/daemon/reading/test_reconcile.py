@@ -8,7 +8,7 @@ import pytest
 from flowd.daemon.reading.identity import KnownFiles
 from flowd.daemon.reading.reconcile import Reconciler
 from flowd.daemon.reading.watcher import NoWatcher
-from flowd.extractors.transcript.paths import transcript_name
+from flowd.extractors.transcript.records import transcript_name
 from tests.support.transcript_lines import line
 
 

@@ -1,6 +1,6 @@
 """The hypothesis and the next steps."""
 
-from flowd.extractors.conversation.listing import listed
+from flowd.extractors.conversation.replies import listed
 from flowd.extractors.fields.overview import believed
 from tests.support.transcript import Transcript
 

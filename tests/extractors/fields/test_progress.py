@@ -1,6 +1,112 @@
 """What is being done now, and whether it is done."""
 
+import pytest
+
+from flowd.extractors.fields.progress import asked
 from tests.support.transcript import Transcript
+
+
+@pytest.mark.parametrize(
+    ("request_", "expected"),
+    [
+        ("ok, can you please add a total to the cart", "Add a total to the cart"),
+        ("I'd like you to drop the old till", "Drop the old till"),
+        ("Let's just keep the index", "Keep the index"),
+        ("CartTotal is off by one", "CartTotal is off by one"),
+    ],
+)
+def test_courtesies_are_no_part_of_a_request(request_: str, expected: str) -> None:
+    """What is left says what to do."""
+    assert asked(request_) == expected
+
+
+def test_a_single_request_is_the_goal() -> None:
+    """Told without the courtesy around it."""
+    assert (
+        Transcript().person("Please add a total to the cart page").state.goal
+        == "Add a total to the cart page"
+    )
+
+
+def test_a_short_answer_never_becomes_the_goal() -> None:
+    """Consent goes on with what was asked before."""
+    session = (
+        Transcript().person("Add a total to the cart page").assistant("Shall I?").person("yes, go ahead")
+    )
+    assert session.state.goal == "Add a total to the cart page"
+
+
+def test_a_later_request_is_told_with_the_first() -> None:
+    """Both, the first as what it is part of."""
+    session = Transcript().person("Add a total to the cart page").assistant("Done, it shows the sum.")
+    session.person("Now format the total in the buyer's currency")
+    assert session.state.goal == (
+        "Add a total to the cart page — now: Format the total in the buyer's currency"
+    )
+
+
+def test_a_commit_closes_what_was_asked_before_it() -> None:
+    """Long sessions move on: the first request after the commit is what the next ones are part of."""
+    session = Transcript().person("Add a total to the cart page").edit("cart.py").commit("Add a total")
+    session.person("Write tests for the voucher import").assistant("Written.").person(
+        "Test an expired voucher too"
+    )
+    assert session.state.goal == "Write tests for the voucher import — now: Test an expired voucher too"
+
+
+def test_a_correction_after_an_interruption_is_no_new_goal() -> None:
+    """It says how, not what."""
+    session = Transcript().person("Import vouchers from the old shop").assistant("I write a parser.")
+    session.person("[Request interrupted by user]").person("Remove that file, we have a parser already")
+    assert session.state.goal == "Import vouchers from the old shop"
+    assert "The user asked: Remove that file, we have a parser already" in session.insights
+
+
+def test_the_clients_recap_names_the_topic() -> None:
+    """Without its subject, and without what it says about the next step."""
+    session = Transcript().person("Look at the voucher import, it is slow somewhere")
+    session.add(
+        "system", subtype="away_summary", content="We're making the voucher import faster. Next: measure."
+    )
+    assert session.state.goal == "Making the voucher import faster."
+
+
+def test_a_plan_to_implement_gives_its_title() -> None:
+    """The plan is long, its title is the goal."""
+    session = Transcript().person(
+        "Implement the following plan:\n\n# Plan: Sort carts by price\n\n## Context\n\nText"
+    )
+    assert session.state.goal == "Sort carts by price"
+
+
+def test_a_title_stands_for_the_topic_when_requests_follow() -> None:
+    """The title is the client's own, the request the person's."""
+    session = Transcript().person("It says 500 when I open the cart, why is that so")
+    session.add("ai-title", aiTitle="Fix the cart's error page")
+    assert (
+        session.state.goal
+        == "Fix the cart's error page — now: It says 500 when I open the cart, why is that so"
+    )
+
+
+def test_a_prompt_that_only_names_a_file_is_told_as_the_assistant_understood_it() -> None:
+    """Its first sentence says what the file asks for."""
+    session = Transcript().person("@task.md think hard please")
+    session.assistant("I'll help you with moving carts to the new schema. Reading the file first.")
+    assert session.state.goal == "Moving carts to the new schema."
+
+
+def test_paths_in_the_goal_are_told_from_the_project() -> None:
+    """And those of the home directory from there."""
+    session = Transcript().person("Fix /home/ada/shop/src/cart.py as described in /home/ada/notes/cart.md")
+    assert session.state.goal == "Fix src/cart.py as described in ~/notes/cart.md"
+
+
+def test_a_session_begun_by_a_bare_command_has_the_goal_that_the_assistant_named() -> None:
+    """Nobody wrote one."""
+    session = Transcript().person("<command-name>/tidy</command-name><command-args></command-args>")
+    session.assistant("I'll tidy the import list of the cart.")
+    assert session.state.goal == "Tidy the import list of the cart."
 
 
 def test_a_reply_that_ends_the_turn_completes_the_request() -> None:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from flowd.extractors.conversation import shell
+from flowd.extractors.conversation import tools
 
 
 @pytest.mark.parametrize(
@@ -21,7 +21,7 @@ from flowd.extractors.conversation import shell
 )
 def test_checks_are_told_from_other_commands(command: str, check: str) -> None:
     """Runs of tests and linters, however they are started."""
-    assert shell.check_in(command) == check
+    assert tools.check_in(command) == check
 
 
 @pytest.mark.parametrize(
@@ -38,13 +38,13 @@ def test_checks_are_told_from_other_commands(command: str, check: str) -> None:
 )
 def test_a_commits_message_is_read_without_its_trailers(command: str, message: str) -> None:
     """From quotes and from here-documents."""
-    assert shell.commit_message(command) == message
+    assert tools.commit_message(command) == message
 
 
 def test_gits_report_names_branch_hash_and_subject() -> None:
     """As git prints it."""
-    assert shell.created_commit("[carts 1a2b3c4] Sort carts\n 1 file") == ("carts", "1a2b3c4", "Sort carts")
-    assert shell.created_commit("nothing to commit") is None
+    assert tools.created_commit("[carts 1a2b3c4] Sort carts\n 1 file") == ("carts", "1a2b3c4", "Sort carts")
+    assert tools.created_commit("nothing to commit") is None
 
 
 @pytest.mark.parametrize(
@@ -58,21 +58,21 @@ def test_gits_report_names_branch_hash_and_subject() -> None:
 )
 def test_commits_are_told_from_other_commands(command: str, commits: bool) -> None:
     """Only what makes one."""
-    assert shell.commits(command) is commits
+    assert tools.commits(command) is commits
 
 
 def test_files_written_and_removed_are_named() -> None:
     """Here-documents, edits in place, rm."""
-    assert shell.written_files("cat > src/a.py <<'EOF'\nx\nEOF") == ["src/a.py"]
-    assert shell.written_files("cat <<EOF >> b.py\nx\nEOF") == ["b.py"]
-    assert shell.written_files("sed -i 's/a/b/' c.py && ls") == ["c.py"]
-    assert shell.written_files("sed -i '' 's|a|b|g' c.py d.go") == ["c.py", "d.go"]
-    assert shell.written_files("sed -i -e 's/a/b/' \\\n -e 's/c/d/' c.py") == ["c.py"]
-    assert shell.written_files("grep -rl a . | xargs sed -i 's/a/b/'") == []
-    assert shell.written_files("grep -i a b.py") == []
-    assert shell.written_files("go test > out.txt") == []
-    assert shell.removed_files("rm -f src/a.py 'b.py' && ls") == ["src/a.py", "b.py"]
-    assert shell.directory("cd /srv/shop && ls") == "/srv/shop"
+    assert tools.written_files("cat > src/a.py <<'EOF'\nx\nEOF") == ["src/a.py"]
+    assert tools.written_files("cat <<EOF >> b.py\nx\nEOF") == ["b.py"]
+    assert tools.written_files("sed -i 's/a/b/' c.py && ls") == ["c.py"]
+    assert tools.written_files("sed -i '' 's|a|b|g' c.py d.go") == ["c.py", "d.go"]
+    assert tools.written_files("sed -i -e 's/a/b/' \\\n -e 's/c/d/' c.py") == ["c.py"]
+    assert tools.written_files("grep -rl a . | xargs sed -i 's/a/b/'") == []
+    assert tools.written_files("grep -i a b.py") == []
+    assert tools.written_files("go test > out.txt") == []
+    assert tools.removed_files("rm -f src/a.py 'b.py' && ls") == ["src/a.py", "b.py"]
+    assert tools.directory("cd /srv/shop && ls") == "/srv/shop"
 
 
 @pytest.mark.parametrize(
@@ -87,13 +87,13 @@ def test_files_written_and_removed_are_named() -> None:
 )
 def test_a_failure_is_seen_in_the_output(output: bytes, failed: bool) -> None:
     """Counts of nothing are no failure."""
-    assert shell.looks_failed(output) is failed
+    assert tools.looks_failed(output) is failed
 
 
 @given(st.text(max_size=200))
 def test_any_command_can_be_read(command: str) -> None:
     """No command makes the readers raise."""
-    shell.commit_message(command)
-    shell.written_files(command)
-    shell.removed_files(command)
-    shell.check_in(command)
+    tools.commit_message(command)
+    tools.written_files(command)
+    tools.removed_files(command)
+    tools.check_in(command)
