@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.claude_stand_in import CLAUDE_STAND_IN, InstallClient
 from tests.support.daemon_home import DaemonHome
-from tests.support.managers import STAND_IN, Managers
+from tests.support.stand_in_programs import CLAUDE_STAND_IN, STAND_IN, InstallClient, Managers
 
 
 @pytest.fixture

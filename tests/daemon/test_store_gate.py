@@ -15,8 +15,7 @@ from flowd.daemon.store_gate import StoreGate
 from flowd.store.database import Database
 from flowd.store.migrations import migrate
 from flowd.system.errors import StoreError
-from tests.support.files import append
-from tests.support.transcript_lines import line, lines
+from tests.support.transcript_lines import append, line, lines
 from tests.support.waiting import wait_until
 
 if TYPE_CHECKING:

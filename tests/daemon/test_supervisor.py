@@ -12,9 +12,8 @@ import pytest
 
 from flowd.actions.daemon_client import ask
 from flowd.system.errors import NotRunningError
-from tests.support.files import append
 from tests.support.planted import sink, start_with
-from tests.support.transcript_lines import line, lines
+from tests.support.transcript_lines import append, line, lines
 from tests.support.waiting import wait_until
 
 if TYPE_CHECKING:

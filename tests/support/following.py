@@ -1,11 +1,13 @@
 """A reader that a test drives by hand."""
 
 import math
+import tempfile
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from flowd.config.settings import LiveSettings
 from flowd.daemon.control.status import SessionLine
 from flowd.daemon.reading.queue import ReaderQueue, ReaderScheduler
 from flowd.daemon.reading.reader import Reader, ReaderPaths
@@ -13,9 +15,9 @@ from flowd.daemon.reading.watcher import NoWatcher
 from flowd.daemon.store_gate import StoreGate
 from flowd.daemon.timing import Timer
 from flowd.model.facts import Fact
+from flowd.redaction.live import LiveRedactor
 from flowd.store.database import Database
 from flowd.store.journal import Journal
-from tests.support.redactor import live_redactor
 
 
 class Following:
@@ -103,3 +105,11 @@ class Following:
             if self.queue.is_empty:
                 self.let_grace_pass()
             self.reader.step()
+
+
+def live_redactor(*patterns: str) -> LiveRedactor:
+    """Return a redactor whose settings have these ``redaction.patterns``."""
+    with tempfile.NamedTemporaryFile(suffix=".yaml") as file:
+        file.write(msgspec.json.encode({"redaction": {"patterns": patterns}}))  # JSON is YAML
+        file.flush()
+        return LiveRedactor(LiveSettings(Path(file.name)))

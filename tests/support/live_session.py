@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.support.daemon_home import DaemonHome
-from tests.support.files import append
-from tests.support.transcript_lines import line
+from tests.support.transcript_lines import append, line
 from tests.support.waiting import DEADLINE_S
 
 

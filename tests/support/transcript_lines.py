@@ -1,6 +1,7 @@
 """Transcripts as Claude Code writes them."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 
@@ -20,3 +21,9 @@ def line(number: int = 1, session: str = "s1", **fields: Any) -> bytes:
 def lines(first: int, last: int, session: str = "s1", **fields: Any) -> bytes:
     """Return the records *first* to *last*."""
     return b"".join(line(number, session, **fields) for number in range(first, last + 1))
+
+
+def append(file: Path, data: bytes | str) -> None:
+    """Add *data* to the end of *file*."""
+    with file.open("ab") as stream:
+        stream.write(data.encode() if isinstance(data, str) else data)

@@ -12,7 +12,7 @@ from flowd.config.paths import resolve_paths
 
 if TYPE_CHECKING:
     from tests.support.daemon_home import DaemonHome
-    from tests.support.managers import Managers
+    from tests.support.stand_in_programs import Managers
 
 
 def test_start_answers_when_the_daemon_does_and_a_second_start_says_so(daemon_home: "DaemonHome") -> None:

@@ -11,7 +11,7 @@ import pytest
 from flowd.cli.flowd import main
 from flowd.cli.flowd.logs import readable
 from flowd.config.paths import resolve_paths
-from tests.support.files import append
+from tests.support.transcript_lines import append
 
 
 def event(number: int) -> str:

@@ -11,7 +11,7 @@ from flowd.daemon.reading.pipeline import ACTIVE_S, MAX_NAMES, Pipeline, Unknown
 from flowd.daemon.reading.tailer import Chunk
 from flowd.store.journal import Batch
 from flowd.store.sources import Source
-from tests.support.redactor import live_redactor
+from tests.support.following import live_redactor
 from tests.support.transcript_lines import line
 
 if TYPE_CHECKING:

@@ -13,8 +13,7 @@ import pytest
 
 from flowd.daemon.reading.inotify import InotifyWatcher
 from flowd.daemon.reading.watcher import NoWatcher, make_watcher
-from tests.support.files import append
-from tests.support.transcript_lines import line, lines
+from tests.support.transcript_lines import append, line, lines
 
 if TYPE_CHECKING:
     from tests.support.daemon_home import DaemonHome

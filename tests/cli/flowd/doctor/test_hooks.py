@@ -11,7 +11,7 @@ from flowd.cli.flowd.doctor.hooks import check_hooks
 from flowd.cli.flowd.install.hook_settings import with_hooks
 from flowd.config.paths import Paths, resolve_paths
 from flowd.hooks.command import TIMEOUTS_S, hook_entries
-from tests.support.claude_stand_in import InstallClient
+from tests.support.stand_in_programs import InstallClient
 
 NOWHERE = Paths(*[Path("/nowhere")] * 4)
 THEIRS = [{"hooks": [{"type": "command", "command": "say done"}]}]

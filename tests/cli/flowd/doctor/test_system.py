@@ -17,7 +17,7 @@ from flowd.config.paths import Paths, resolve_paths
 from tests.support.status import running_status
 
 if TYPE_CHECKING:
-    from tests.support.managers import Managers
+    from tests.support.stand_in_programs import Managers
 
 NOWHERE = Paths(*[Path("/nowhere")] * 4)
 Usage = namedtuple("Usage", ["total", "used", "free"])

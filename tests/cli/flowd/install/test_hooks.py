@@ -18,7 +18,7 @@ from flowd.cli.flowd.install.settings_file import BACKUPS_KEPT
 from flowd.config.paths import Paths, resolve_paths
 from flowd.hooks.command import TIMEOUTS_S, hook_command, hook_entries, hook_program, is_ours
 from flowd.system.errors import FlowdError
-from tests.support.claude_stand_in import InstallClient
+from tests.support.stand_in_programs import InstallClient
 
 THEIRS = {"matcher": "", "hooks": [{"type": "command", "command": "say done"}]}
 EVENTS = st.sampled_from(["Stop", "PreCompact", "Notification"])

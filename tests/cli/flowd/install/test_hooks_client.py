@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from flowd.cli.flowd.install.hooks import client_version, find_client
-from tests.support.claude_stand_in import InstallClient
+from tests.support.stand_in_programs import InstallClient
 
 
 def test_a_client_that_fails_or_is_not_there_has_no_version(install_client: InstallClient) -> None:

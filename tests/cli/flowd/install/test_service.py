@@ -15,7 +15,7 @@ from flowd.system.errors import FlowdError
 
 if TYPE_CHECKING:
     from tests.support.daemon_home import DaemonHome
-    from tests.support.managers import Managers
+    from tests.support.stand_in_programs import Managers
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the stand-ins look into /proc")
 PLATFORMS = pytest.mark.parametrize("platform", ["linux", "darwin"])

@@ -1,10 +1,13 @@
-"""Stand-ins for systemctl and launchctl."""
+"""Stand-ins for systemctl, launchctl and the Claude Code client."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
 from tests.support.repository import ROOT
 
+CLAUDE_STAND_IN = ROOT / "tests" / "support" / "stand_ins" / "claude.py"
+InstallClient = Callable[..., Path]
 STAND_IN = ROOT / "tests" / "support" / "stand_ins" / "manager.py"
 
 
