@@ -16,7 +16,7 @@ from sqlite_utils.migrations import Migrations
 from flowd.store import schema
 from flowd.store.database import BUSY_TIMEOUT_MS, Database
 from flowd.store.knowledge.schema import create_knowledge, index_changed_words
-from flowd.store.tables import create_journal, create_threads, recreate_sessions
+from flowd.store.tables import create_journal, create_threads, create_works, recreate_sessions
 from flowd.system.errors import StoreError
 from flowd.system.progress import ProgressBar
 
@@ -62,37 +62,9 @@ def sessions_without_states(tables: Tables) -> None:
 def works(tables: Tables) -> None:
     """Works, what each session contributed to them, and which work each handoff.yaml shows.
 
-    They are formed from the sessions that the journal holds when a project is first looked at.
+    They are formed from the sessions that the journal holds when a project is first read.
     """
-    tables.table("flow_works").create(
-        {
-            "id": str,
-            "project": str,
-            "repository": str,
-            "goal": str,
-            "status": str,
-            "touched_at": float,
-            "body": str,
-        },
-        pk="id",
-        if_not_exists=True,
-    )
-    tables.table("flow_works").create_index(["project", "touched_at"], if_not_exists=True)
-    tables.table("flow_works").create_index(["repository"], if_not_exists=True)
-    tables.table("flow_contributions").create(
-        {
-            "session_id": str,
-            "project": str,
-            "work": str,
-            "role": str,
-            "last_activity_at": float,
-            "body": str,
-        },
-        pk="session_id",
-        if_not_exists=True,
-    )
-    tables.table("flow_contributions").create_index(["project"], if_not_exists=True)
-    tables.table("flow_handoffs").add_column("work", str)
+    create_works(tables)
 
 
 def migrate(path: Path) -> None:

@@ -169,3 +169,36 @@ def create_threads(tables: Tables) -> None:
         )"""
     )
     tables.execute("create index if not exists idx_handoff_entries_handoff on handoff_entries(handoff_id)")
+
+
+def create_works(tables: Tables) -> None:
+    """Create the tables of works and contributions, and record the work that each handoff.yaml shows."""
+    tables.table("flow_works").create(
+        {
+            "id": str,
+            "project": str,
+            "repository": str,
+            "goal": str,
+            "status": str,
+            "touched_at": float,
+            "body": str,
+        },
+        pk="id",
+        if_not_exists=True,
+    )
+    tables.table("flow_works").create_index(["project", "touched_at"], if_not_exists=True)
+    tables.table("flow_works").create_index(["repository"], if_not_exists=True)
+    tables.table("flow_contributions").create(
+        {
+            "session_id": str,
+            "project": str,
+            "work": str,
+            "role": str,
+            "last_activity_at": float,
+            "body": str,
+        },
+        pk="session_id",
+        if_not_exists=True,
+    )
+    tables.table("flow_contributions").create_index(["project"], if_not_exists=True)
+    tables.table("flow_handoffs").add_column("work", str)
