@@ -22,7 +22,7 @@ VERBS = {
     "done": "flowd.cli.flow.steps:add_done",
     "drop": "flowd.cli.flow.steps:add_drop",
     "inject": "flowd.cli.flow.inject",
-    "sessions": "flowd.cli.flow.sessions",
+    "sessions": "flowd.cli.flow.show:add_sessions",
     "handoff": "flowd.cli.flow.handoff",
     "escalate": "flowd.cli.flow.handoff.documents:add_escalate",
     "trust": "flowd.cli.flow.handoff_file:add_trust",

@@ -11,7 +11,7 @@ from flowd.config.settings import LiveSettings
 from flowd.daemon.control import status as snapshots
 from flowd.daemon.delivery.dispatcher import Dispatcher
 from flowd.daemon.delivery.sink_worker import SinkStatus, SinkWorker
-from flowd.daemon.projects.handoff_files import HandoffFiles
+from flowd.daemon.projects.documents import HandoffFiles
 from flowd.daemon.reading.pipeline import count_by_name, is_unknown_type
 from flowd.daemon.reading.progress import ReaderStatus
 from flowd.daemon.reading.watcher import Watcher

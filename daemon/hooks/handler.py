@@ -74,7 +74,7 @@ class HookHandler:
             return ""
 
     def _read_first(self, hook: HookInput) -> None:
-        """Let the reader catch up with the session's transcript, within a deadline."""
+        """Wait until the reader has caught up with the session's transcript, within a deadline."""
         read = threading.Event()
         self._submit(HookEvent(hook, lambda _: read.set()))
         read.wait(READ_FIRST_S)

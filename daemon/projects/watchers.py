@@ -1,17 +1,53 @@
-"""What is watched besides transcripts: git HEAD, tracks, task files, handoff documents."""
+"""What is watched besides transcripts: git HEAD, tracks, documents; and which project a directory is in."""
 
 import time
 from collections.abc import Sequence
 
 from flowd.daemon.projects.conductors import Conductors, TrackEvent
-from flowd.daemon.projects.handoff_files import HandoffFiles
-from flowd.daemon.projects.task_files import TaskFiles
+from flowd.daemon.projects.documents import HandoffFiles, TaskFiles
 from flowd.daemon.reading.watcher import Watcher
+from flowd.extractors.transcript.protocol import ProjectPlace
 from flowd.model.facts import Fact
 from flowd.model.session import SessionState, latest_activity
 from flowd.redaction.data import Redact
 from flowd.store.journal import Journal
 from flowd.workspace.git import enclosing_git_place, read_branch
+from flowd.workspace.project import resolve_project
+
+CACHED_S = 30.0
+MAX_CACHED = 1000
+
+NO_PROJECT = ProjectPlace()
+
+
+class ProjectResolver:
+    """Maps a cwd to its project, cached for 30 s."""
+
+    def __init__(self) -> None:
+        self._cache: dict[str, tuple[float, ProjectPlace]] = {}
+
+    def resolve(self, cwd: str, first_cwd: str) -> ProjectPlace:
+        """Return the project of *cwd*, else of the session's *first_cwd*, else an empty place."""
+        place = self._cached(cwd)
+        return place if place.root or cwd == first_cwd else self._cached(first_cwd)
+
+    def _cached(self, cwd: str) -> ProjectPlace:
+        now = time.monotonic()
+        valid_until, place = self._cache.get(cwd, (0.0, NO_PROJECT))
+        if valid_until <= now:
+            if len(self._cache) >= MAX_CACHED:
+                self._cache.clear()
+            place = _resolve(cwd)
+            self._cache[cwd] = (now + CACHED_S, place)
+        return place
+
+
+def _resolve(cwd: str) -> ProjectPlace:
+    project = resolve_project(cwd) if cwd else None
+    if project is None:
+        return NO_PROJECT
+    return ProjectPlace(root=project.root, repository=project.repository, worktree=project.worktree)
+
 
 MAX_FOLLOWED = 500
 LIVE_S = 86_400.0

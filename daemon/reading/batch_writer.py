@@ -16,7 +16,7 @@ WAL_CHECKPOINT_DELAY_S = 0.3
 
 
 class BatchWriter:
-    """Owns the batch. The reader's helpers add to it; only ``commit`` stores it."""
+    """Owns the batch. Other parts of the reader add to it; only ``commit`` stores it."""
 
     def __init__(
         self,

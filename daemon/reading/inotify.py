@@ -75,7 +75,7 @@ class InotifyWatcher:
 
     @property
     def asked(self) -> int:
-        """Number of directories it was asked to watch."""
+        """Number of directories to watch."""
         return len(self._descriptors) + len(self.unwatched)
 
     @property

@@ -23,7 +23,7 @@ class ObserverWatcher:
 
     @property
     def asked(self) -> int:
-        """Number of directories it was asked to watch."""
+        """Number of directories to watch."""
         return len(self._asked)
 
     @property

@@ -6,7 +6,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping
 
 from flowd.config.logs import log
-from flowd.daemon.projects.resolver import ProjectResolver
+from flowd.daemon.projects.watchers import ProjectResolver
 from flowd.daemon.reading.tailer import Chunk
 from flowd.extractors.fields.activity import note_entrypoint
 from flowd.extractors.transcript.protocol import Note
@@ -66,7 +66,7 @@ class Pipeline:
         self.touch(session_id)
 
     def touch(self, session_id: str) -> None:
-        """Have the session's state stored again: something about its file has changed."""
+        """Store the session's state again: something about its file has changed."""
         self._changed.add(session_id)
 
     def vanish(self, source: Source, batch: Batch) -> None:

@@ -49,13 +49,13 @@ class ReaderQueue:
             self._ready.notify()
 
     def submit(self, task: Task) -> None:
-        """Have the reader thread call *task*."""
+        """Queue *task*, which the reader thread will call."""
         with self._ready:
             self._tasks.append(task)
             self._ready.notify()
 
     def close(self) -> None:
-        """Have the reader stop at the next line boundary."""
+        """Stop the reader at the next line boundary."""
         with self._ready:
             self.closed.set()
             self._ready.notify_all()
@@ -132,11 +132,11 @@ class ReaderScheduler:
         self._timer.call_later(delay_s, ("later", path), partial(self._queue.put, path))
 
     def submit_later(self, task: Task, delay_s: float) -> None:
-        """Have the reader call *task* after *delay_s*, once however often it is submitted meanwhile."""
+        """Queue *task* after *delay_s*, once however often it is submitted meanwhile."""
         self._timer.call_later(delay_s, task, partial(self._queue.submit, task))
 
     def start_rest(self, paths: list[str]) -> None:
-        """Let the transcripts among *paths* rest: they are being read now."""
+        """Start the rest of the transcripts among *paths*, which are being read now."""
         now = time.monotonic()
         if len(self._rests_until) > MAX_RESTING:
             self._rests_until = {path: until for path, until in self._rests_until.items() if until > now}

@@ -11,9 +11,8 @@ import msgspec
 from flowd.config.logs import log
 from flowd.daemon.hooks.checkpoints import CheckpointRecorder, CheckpointRequest
 from flowd.daemon.hooks.handler import HookEvent
-from flowd.daemon.projects.handoff_files import HandoffFiles
-from flowd.daemon.projects.resolver import ProjectResolver
-from flowd.daemon.projects.watchers import ProjectWatchers
+from flowd.daemon.projects.documents import HandoffFiles
+from flowd.daemon.projects.watchers import ProjectResolver, ProjectWatchers
 from flowd.daemon.reading.batch_writer import BatchWriter
 from flowd.daemon.reading.follower import Follower
 from flowd.daemon.reading.identity import KnownFiles
@@ -189,7 +188,7 @@ class Reader:
         event.on_done(True)
 
     def submit_hook(self, event: HookEvent) -> None:
-        """Have *event* recorded; may be called from any thread."""
+        """Record *event*; may be called from any thread."""
         self._queue.submit(partial(self.record_hook, event))
 
     def _retry_hook(self, event: HookEvent) -> None:

@@ -17,7 +17,7 @@ class Watcher(Protocol):
 
     @property
     def asked(self) -> int:
-        """Number of directories it was asked to watch."""
+        """Number of directories to watch."""
         ...
 
     @property
@@ -69,7 +69,7 @@ class NoWatcher:
 
     @property
     def asked(self) -> int:
-        """Number of directories it was asked to watch."""
+        """Number of directories to watch."""
         return len(self.unwatched)
 
     @property

@@ -13,7 +13,7 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from flowd.config.settings import LiveSettings
-from flowd.daemon.projects.resolver import ProjectResolver
+from flowd.daemon.projects.watchers import ProjectResolver
 from flowd.model.facts import Fact
 from flowd.model.work import Work
 from flowd.sinks.handoff_yaml import HandoffYamlSink

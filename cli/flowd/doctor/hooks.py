@@ -56,7 +56,7 @@ def _without_settings_hooks(state: HooksState) -> CheckResult:
 
 
 def _dropped(file: Path, state: HooksState, client: ClientAnswer) -> CheckResult:
-    """Return the finding that the client was asked and drops the whole *file*."""
+    """Return the finding that the client ignores the whole *file*."""
     unknown = [event for event in state.events if event not in known_events(client.version)]
     listed = " or ".join(unknown) or "one of its hooks"
     seen = f"{client.name} drops all of {file}, its permissions too: it does not know {listed}"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from flowd.daemon.projects.resolver import ProjectResolver
+from flowd.daemon.projects.watchers import ProjectResolver
 from flowd.daemon.reading.pipeline import ACTIVE_S, MAX_NAMES, Pipeline, UnknownTypes, count_by_name
 from flowd.daemon.reading.tailer import Chunk
 from flowd.store.journal import Batch

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from flowd.daemon.projects.task_files import TaskFiles
+from flowd.daemon.projects.documents import TaskFiles
 from flowd.daemon.reading.watcher import NoWatcher
 from flowd.redaction.redactor import redact
 from tests.support.transcript_lines import line
