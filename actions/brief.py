@@ -115,7 +115,7 @@ def _around(database: Database, project: Project, asked: BriefingRequest) -> Aro
 
 
 def _choose_work(project: Project, around: Around, asked: BriefingRequest) -> Work | None:
-    """Return the work the session needs: its own where it goes on, else the latest on this branch."""
+    """Return the work for the session: the one it continues, else the latest on this branch."""
     works = around.works.works
     if asked.source in ("compact", "resume"):
         own = next((work for work in works if asked.session_id in work.sessions), None)

@@ -26,8 +26,8 @@ PERSON = "person"
 class Context:
     """The paths, settings, redactor and database of this process. Use as a context manager.
 
-    The daemon hands over its own *settings* and *database*, which it closes itself; a command leaves
-    them out and gets them on first use.
+    The daemon passes *settings* and *database*, and closes them itself; a command leaves them out and
+    gets them on first use.
     """
 
     def __init__(

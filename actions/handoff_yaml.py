@@ -101,7 +101,7 @@ def _checkout_state(root: str) -> Handoff:
 
 
 def claim_values(context: Context, root: str, values: Mapping[str, Any]) -> None:
-    """Record values before they are written: after a crash they must still be recognised as flowd's own."""
+    """Record values before they are written: after a crash they must still be recognised as ours."""
     try:
         states = HandoffYamlStates(context.database)
         state = states.get(root)

@@ -107,7 +107,7 @@ def _work(context: Context, project: Project) -> Work | None:
 
 
 def _found_again(root: str, work: Work | None, cleared: tuple[str, ...]) -> Handoff:
-    """Return what flowd itself has to say in the *cleared* fields."""
+    """Return the values that flowd derives for the *cleared* fields."""
     found: Handoff = handoff_of(work) if work else dict(default_fields(root, in_session=False))
     return {field: found.get(field) for field in cleared}
 

@@ -20,7 +20,7 @@ MAX_ELSEWHERE = 2
 OTHER_DIGEST_BYTES = 320
 OTHER_GOAL_LENGTH = 130
 REQUEST_LENGTH = 400
-# Headings of the digest, which are counted when its room is measured.
+# The headings of the digest count towards its budget.
 HEADINGS_BYTES = 60
 FADES_AFTER_S = 7 * 86_400.0
 DAY_S = 86_400.0

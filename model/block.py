@@ -56,7 +56,7 @@ class Dependency(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class OpenQuestion(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A question left open, with the writer's own answer."""
+    """A question left open, with the writer's answer."""
 
     question: str
     context: str = ""

@@ -36,7 +36,7 @@ class PullRequestLinked(msgspec.Struct, frozen=True, tag="pull-request"):
 
 
 class AwaySummarised(msgspec.Struct, frozen=True, tag="away-summary"):
-    """The client's own recap, written while the person was away."""
+    """The client's recap, written while the person was away."""
 
     text: str
 
@@ -83,7 +83,7 @@ class UserFieldsSaved(msgspec.Struct, frozen=True, tag="words"):
 
 
 class WorkChanged(msgspec.Struct, frozen=True, tag="work"):
-    """A work moved on. The newest one stands for all before it."""
+    """A work changed. The newest fact replaces all before it."""
 
     work: Work
 

@@ -67,7 +67,7 @@ class Deeds(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Evidence(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What tells whether a session goes on with a work, begins one or only visits, and what it adds."""
+    """The evidence for the work of a session: continues, begins or only visits one, and what it adds."""
 
     topic: str = ""
     request: str = ""

@@ -48,7 +48,7 @@ class Contribution(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
 
 
 class UserWords(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What a person said about a work, field by field, and when each was said."""
+    """The fields of a work that a person set, and when each was set."""
 
     said: dict[str, str] = {}
     at: dict[str, float] = {}
@@ -73,7 +73,7 @@ class Assignment(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Work(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Everything flowd holds about one work, drawn from its contributions and a person's words.
+    """Everything flowd knows of one work, merged from its contributions and the user fields.
 
     ``steps`` are the open ones.
     """

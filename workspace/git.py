@@ -15,7 +15,7 @@ _SHORT_SHA = 7
 
 
 class GitPlace(NamedTuple):
-    """Where one checkout keeps its own state, and where its repository lives."""
+    """The git directory of one checkout, and that of its repository."""
 
     directory: str
     common: str
@@ -128,7 +128,7 @@ def _entry(line: bytes) -> ReflogEntry | None:
 
 DEADLINE_S = 3.0
 MAX_FILES = 40
-# A repository's own configuration may name programs (fsmonitor, hooks, filters, submodules with theirs);
+# The configuration of a repository may name programs (fsmonitor, hooks, filters, submodules with theirs);
 # asking what changed must not run any of them.
 _GIT = ("git", "--no-pager", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null")
 _STATUS = ("status", "--porcelain=v1", "-z", "--no-renames", "--ignore-submodules=all", "--", ".")

@@ -114,7 +114,7 @@ def _write_index(handoffs: ProjectHandoffs, written: ParsedHandoff) -> None:
 
 
 def _present_state(handoffs: ProjectHandoffs) -> SessionState:
-    """Return the session's state for this project; without files of its own, with the uncommitted ones."""
+    """Return the session's state for this project; without edited files, with the uncommitted ones."""
     state = handoffs.state()
     files = state.files or tuple(map(handoffs.context.redact, uncommitted_files(handoffs.root)))
     return msgspec.structs.replace(state, project=handoffs.root, files=files)

@@ -122,7 +122,7 @@ def replied(memory: "ConversationMemory", text: str, on: str) -> None:
 
 
 def take_steps(ledger: Ledger, steps: list[NamedStep], source: str, on: str) -> None:
-    """Add *steps*; a new list of what is next stands for the lists of the same kind before it."""
+    """Add *steps*; a new list of next steps replaces the earlier lists of the same kind."""
     kinds = {step.kind for step in steps}
     kept = [
         step
@@ -235,17 +235,17 @@ def _is_left(step: StepNote, ledger: Ledger, reply: str, numbers: set[int]) -> b
 
 
 def _is_said(step: StepNote, closings: list[str], numbers: set[int]) -> bool:
-    """Return True if the step is among what is said to be done, by its words or by its number."""
+    """Return True if the step is reported as done, by its terms or by its number."""
     return any(closes(one, step.text) for one in closings) or (step.number > 0 and step.number in numbers)
 
 
 def answers(request: str, step: str) -> bool:
-    """Return True if *request* asks for *step*: a person may say it shorter."""
+    """Return True if *request* asks for *step*: a person may word it shorter."""
     return closes(request, step) or is_same_step(request, step)
 
 
 def closes(statement: str, step: str) -> bool:
-    """Return True if *statement*, which says that something is done, speaks of *step*."""
+    """Return True if *statement*, which reports something as done, names *step*."""
     if covered(step, statement) >= SAME:
         return True
     named = tickets(step)

@@ -115,7 +115,7 @@ def is_imperative(text: str) -> bool:
 
 
 class NamedStep(NamedTuple):
-    """A step as a reply names it, and the kind of list it stands in."""
+    """A step as a reply names it, and the kind of list it is in."""
 
     text: str
     kind: Kind
@@ -149,7 +149,7 @@ def named_steps(reply: str) -> list[NamedStep]:
 
 
 class _Section:
-    """The heading that the pieces at hand stand under, and the lead below it."""
+    """The current heading, and the lead sentence below it."""
 
     def __init__(self) -> None:
         self._heading: Kind | None = None
@@ -191,7 +191,7 @@ def kind_of_heading(text: str) -> Kind | None:
 
 
 def _is_step(text: str) -> bool:
-    """Return True if *text* says what is to be done, not how things are."""
+    """Return True if *text* names something to do, rather than a state."""
     return len(text) > MIN_LENGTH and not text.endswith(("?", ":")) and not _STATEMENT.match(text)
 
 

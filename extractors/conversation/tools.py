@@ -128,7 +128,7 @@ def answers_of(result: msgspec.Raw) -> dict[str, str]:
 
 
 def is_rejection(text: str) -> bool:
-    """Return True if a tool's result says that the person rejected the call."""
+    """Return True if a tool's result reports that the person rejected the call."""
     return text.startswith(REJECTED)
 
 

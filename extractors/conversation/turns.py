@@ -110,7 +110,7 @@ def finalize(memory: ConversationMemory) -> None:
 
 
 def recap(memory: ConversationMemory, text: str, record: Record, line: int) -> None:
-    """Keep the client's own recap of the session."""
+    """Keep the client's recap of the session."""
     memory.recap = Utterance(cut_at_sentence(text, 600), memory.clock)
     done = text.partition("Next:")[0].strip()
     note(memory, cut_at_sentence(done, findings.LENGTH), "context", 4.0, record, line)
@@ -162,7 +162,7 @@ def _collect_findings(memory: ConversationMemory, text: str, record: Record, lin
 
 
 def _collect_subagent_findings(memory: ConversationMemory, text: str, record: Record, line: int) -> None:
-    """Keep the heavy findings of a subagent in reserve while the session has few of its own."""
+    """Keep the heavy findings of a subagent in reserve while the session itself has few."""
     if len(memory.findings) >= FEW:
         return
     for one in findings.passages(text, LIGHTEST_ASIDE):

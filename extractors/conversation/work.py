@@ -66,7 +66,7 @@ def returned_aside(memory: ConversationMemory, record: Record) -> None:
 
 
 def _call(memory: ConversationMemory, name: str, given: ToolInput) -> Call:
-    """Apply what the call itself says; return it to be matched with its result."""
+    """Apply the input of a call; return the call to be matched with its result."""
     if name == "Bash":
         return _shell_call(given.command)
     if name in files.EDITING:

@@ -99,7 +99,7 @@ def _last_request(memory: ConversationMemory) -> str:
 
 
 def _topic(memory: ConversationMemory) -> str:
-    """Return what the session is for: its plan, what a summary says of it, or its first request."""
+    """Return what the session is for: its plan, its request in a summary, or its first request."""
     plan, summary = memory.plan, memory.summary
     if plan and (summary is None or plan.at > summary.at):
         return plan.text
@@ -173,7 +173,7 @@ def _is_left_behind(step: ledger.StepNote, memory: ConversationMemory) -> bool:
 
 
 def _is_settled(memory: ConversationMemory) -> bool:
-    """Return True if what was asked is done though nobody said so: committed, or edited and checked."""
+    """Return True if the request is done without a report of it: committed, or edited and checked."""
     books = memory.ledger
     if says_little(books.asked) or books.committed_on > books.asked_on:
         return True
@@ -186,7 +186,7 @@ def _queued(memory: ConversationMemory) -> list[OpenStep]:
 
 
 def _summarised(memory: ConversationMemory) -> list[OpenStep]:
-    """Return what a compaction summary left pending, and what the client's own recap names as next."""
+    """Return what a compaction summary left pending, and what the client's recap names as next."""
     steps: list[OpenStep] = []
     summary = memory.summary
     if summary and sum(one.at > summary.at for one in memory.requests) < LEFT_BEHIND_AFTER_SUMMARY:

@@ -7,7 +7,7 @@ and so is a line with a second record behind one of these: a client may lose the
 
 from typing import NamedTuple
 
-# The type is the first field of these; an api-request-blob repeats a message that has a record of its own.
+# The type is the first field of these; an api-request-blob repeats a message that has a separate record.
 _REQUEST = b'{"type":"api-request'
 # Nearly every other record has this near its end; these have it near their start.
 _SESSION = b'"sessionId":"'

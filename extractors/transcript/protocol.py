@@ -44,7 +44,7 @@ def relative_paths(text: str, place: ProjectPlace) -> str:
 
 
 class Extractor(Protocol):
-    """A module that folds the records of one session, in file order, into a small memory of its own.
+    """A module that folds the records of one session, in file order, into a small private memory.
 
     It is pure: all its state is in the memory, which is stored with the read offset and restored
     after a restart. Memories are bounded: they do not grow with the session.

@@ -37,7 +37,7 @@ class Message(msgspec.Struct, omit_defaults=True, gc=False):
 
 
 class CompactMetadata(msgspec.Struct, rename="camel", gc=False):
-    """What a compaction says about itself."""
+    """The metadata of a compaction."""
 
     trigger: str | None = None
     pre_tokens: int | None = None

@@ -192,7 +192,7 @@ class TranscriptReading(msgspec.Struct):
 
 
 def read_transcript(data: bytes, mask: Redact | None = None) -> TranscriptReading:
-    """Return the memory after feeding all lines of *data*; *mask* hides a person's own secret patterns."""
+    """Return the memory after feeding all lines of *data*; *mask* applies the custom patterns."""
     reading = TranscriptReading(SessionMemory())
     first_line, start = 1, 0
     while start < len(data):

@@ -63,7 +63,7 @@ def contribution_of(state: SessionState) -> Contribution:
 
 
 def _known_before(state: SessionState) -> Evidence:
-    """Return what a state tells that was stored before flowd kept evidence."""
+    """Return the evidence of a state that was stored before flowd kept evidence."""
     topic, _, latest = state.goal.partition(" — now: ")
     request = latest or topic
     turns = (
@@ -117,7 +117,7 @@ def is_one_off(given: Contribution) -> bool:
 
 
 def own_files(files: tuple[str, ...]) -> frozenset[str]:
-    """Return the *files* that tell which work it is: those that are not the same in every project."""
+    """Return the *files* that identify a work: those that are not the same in every project."""
     return frozenset(path for path in files if path.rpartition("/")[2].lower() not in COMMON_FILES)
 
 
@@ -141,7 +141,7 @@ def decide(given: Contribution, works: list[Work]) -> Decision:
 
 
 def score(given: Contribution, work: Work) -> float:
-    """Return how much speaks for *given* going on with *work*."""
+    """Return the weight of the evidence that *given* continues *work*."""
     found = given.evidence
     points = 0.0
     if found.continues:
@@ -160,7 +160,7 @@ def score(given: Contribution, work: Work) -> float:
 
 
 def _takes_a_step(given: Contribution, work: Work) -> bool:
-    """Return True if the session was asked for one of the open steps, or says that one is done."""
+    """Return True if the session was asked for one of the open steps, or reports one as done."""
     said = [turn.request for turn in given.evidence.turns] + list(given.evidence.closings)
     return any(closes(one, step.text) for step in work.steps if step.source != "state" for one in said)
 

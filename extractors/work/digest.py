@@ -1,4 +1,4 @@
-"""What is worth telling about a work in little room: the lines that together cover most of it."""
+"""Summarise the sessions of a work in a few lines: those that together cover most of it."""
 
 from collections import Counter
 from math import sqrt
@@ -87,12 +87,12 @@ def _commit(made: CommitMade) -> str:
 
 
 def is_whole(text: str) -> bool:
-    """Return True if *text* can stand alone: no request phrased as a decision, no cut end."""
+    """Return True if *text* is understandable alone: no request phrased as a decision, no cut end."""
     return not text.startswith(("The user asked:", "Committed ")) and not text.endswith("…")
 
 
 def _weights(lines: list[Line], contributions: list[Contribution]) -> dict[str, float]:
-    """Return how much each term is worth: the more lines speak of it, the more; names of the code most."""
+    """Return the weight of each term: by the number of lines that contain it; names of the code most."""
     counts: Counter[str] = Counter()
     kinds: dict[str, float] = {}
     for line in lines:
@@ -109,7 +109,7 @@ def _weights(lines: list[Line], contributions: list[Contribution]) -> dict[str, 
 
 
 def _gain(line: Line, found: dict[str, float], weights: dict[str, float], known: set[str]) -> float:
-    """Return what *line* adds to what is *known*, for the room it takes."""
+    """Return what *line* adds to what is *known*, per byte."""
     new = sum(weights.get(term, 0.0) for term in found if term not in known)
     fading = max(MIN_FADING, FADING**line.age)
     return new * fading * WEIGHT[line.heading] / sqrt(len(line.text) + 40)

@@ -53,7 +53,7 @@ def _after(steps: list[Step], given: Contribution) -> list[Step]:
 
 
 def _is_closed(step: Step, given: Contribution) -> bool:
-    """Return True if a session says, or its commits, tasks and requests show, that *step* is done."""
+    """Return True if the replies, commits, tasks or requests of a session show that *step* is done."""
     found = given.evidence
     said = [*found.closings, *found.tasks_done, *(commit.subject for commit in found.commits)]
     return any(closes(one, step.text) for one in said) or any(
