@@ -132,7 +132,7 @@ class LogSettings(msgspec.Struct, frozen=True):
 
 
 class Settings(msgspec.Struct, frozen=True):
-    """All settings in force."""
+    """All settings."""
 
     claude: ClaudeSettings
     store: StoreSettings

@@ -1,4 +1,4 @@
-"""The documents flowd keeps: handoff.yaml with the functions of its specification, and redaction."""
+"""The documents flowd keeps: handoff.yaml with the functions of its specification."""
 
 from flowd.handoff.errors import HandoffError, HandoffValidationError
 from flowd.handoff.yaml.api import (

@@ -42,7 +42,7 @@ class Briefing(NamedTuple):
 
 
 class _Piece(NamedTuple):
-    """A line, its heading if it has one, and how long it stays when room is short: small is long."""
+    """A line and its heading, if any; the pieces with the largest ``priority`` are dropped first."""
 
     priority: int
     text: str

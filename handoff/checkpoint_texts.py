@@ -39,7 +39,7 @@ MAILED = _IMPORTANT | {"manual", "idle"}
 
 
 class BeadsNote(NamedTuple):
-    """What another agent needs to continue, as of *at* (seconds since the epoch)."""
+    """The state that another agent needs to continue, as of *at* (seconds since the epoch)."""
 
     at: float
     completed: str
@@ -140,7 +140,7 @@ def _shortened(line: str, most_bytes: int) -> str:
 
 
 class MailMessage(NamedTuple):
-    """What is sent; ``id`` is the checkpoint's, so that the same one is never sent twice."""
+    """A mail; ``id`` is that of the checkpoint, so that the same one is never sent twice."""
 
     id: str
     subject: str

@@ -52,7 +52,7 @@ class KnowledgeSink:
 
     def _keep_block(self, fact: Fact, body: BlockFound) -> None:
         try:
-            keep_block(self._database, body.found, _place(fact, body))
+            keep_block(self._database, body.found, _origin(fact, body))
         except StoreError:  # all facts come again, perhaps for another core.db
             self._pending.clear()
             raise
@@ -71,7 +71,7 @@ class KnowledgeSink:
             del self._digests[next(iter(self._digests))]
 
 
-def _place(fact: Fact, body: BlockFound) -> Provenance:
+def _origin(fact: Fact, body: BlockFound) -> Provenance:
     root = f"{fact.project}/"
     return Provenance(
         project=fact.project,

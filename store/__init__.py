@@ -1,1 +1,1 @@
-"""core.db: the one truth. Everything else flowd writes can be written again from here."""
+"""core.db: the source of truth; everything else that flowd writes can be rebuilt from it."""

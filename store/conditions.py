@@ -1,4 +1,4 @@
-"""The conditions of core.db that a person can act on, as one StoreError each."""
+"""Map SQLite errors that the user can act on to a StoreError with a condition and a hint."""
 
 import sqlite3
 from pathlib import Path

@@ -26,7 +26,7 @@ _PUT_CONTRIBUTION = (
 
 
 class WorkRows(NamedTuple):
-    """What is to be stored of the works of one project."""
+    """The rows to store for the works of one project."""
 
     works: Iterable[Work] = ()
     assignments: Iterable[Assignment] = ()
@@ -34,7 +34,7 @@ class WorkRows(NamedTuple):
 
 
 class Works:
-    """The works that core.db holds, as drawn from sessions alone."""
+    """Reads and writes the works in core.db, as derived from sessions without the user's fields."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

@@ -10,7 +10,7 @@ class FlowdError(Exception):
 
 
 class SettingsError(FlowdError):
-    """A setting that cannot be taken: names file, key, value and the nearest valid key."""
+    """An invalid setting: names file, key, value and the nearest valid key."""
 
 
 class StoreError(FlowdError):

@@ -1,4 +1,4 @@
-"""Files: read what a stranger may have put there, and write so that a crash leaves the old or the new."""
+"""Files: bounded reads of untrusted files, and atomic writes: a crash leaves the old or the new content."""
 
 import errno
 import os

@@ -1,4 +1,4 @@
-"""The one reader of markdown: where headings and fences are, and what each line is.
+"""Parse markdown: the positions of headings and fences, and the kind of each line.
 
 Written for text of people and models, not for a standard: an unclosed fence hides nothing from
 ``read_lines``, a fence with a name inside another one lies in it, boxes may be ``[~]`` or ``[!]``.

@@ -54,7 +54,7 @@ class Gates(NamedTuple):
 
 
 class Metadata(NamedTuple):
-    """What flowd reads from metadata.json."""
+    """The fields of metadata.json that flowd reads."""
 
     status: str
     epic: str

@@ -26,7 +26,7 @@ MAX_WAIT_S = 10.0
 
 
 class TrackRules(NamedTuple):
-    """The rules of a project; ``warnings`` name what of them is ignored."""
+    """The rules of a project; ``warnings`` name the ignored ones."""
 
     disabled: frozenset[str] = frozenset()
     quiet: bool = False

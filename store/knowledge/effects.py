@@ -1,4 +1,4 @@
-"""The effects of actions and edits on the knowledge graph."""
+"""Apply blocks and user edits (pin, forget) to the knowledge graph."""
 
 import sqlite3
 import time
@@ -47,14 +47,14 @@ def apply_block(
     task: TaskRef,
     key: str,
     source: str,
-    place: Provenance,
+    origin: Provenance,
 ) -> None:
     """Apply *block* as the specification's orchestrator does after an agent completes."""
-    mentions = list(_mentions(block, task, key, source, place))
+    mentions = list(_mentions(block, task, key, source, origin))
     add_mentions(connection, mentions)
-    add_edges(connection, source, _edges(mentions, key, place.project))
-    _map_files(connection, block, key, source, place)
-    _put_blockers(connection, block.blockers, key, place)
+    add_edges(connection, source, _edges(mentions, key, origin.project))
+    _map_files(connection, block, key, source, origin)
+    _put_blockers(connection, block.blockers, key, origin)
 
 
 def without(block: HandoffBlock, node_ids: Collection[str]) -> HandoffBlock:
@@ -67,16 +67,16 @@ def without(block: HandoffBlock, node_ids: Collection[str]) -> HandoffBlock:
 
 
 def _mentions(
-    block: HandoffBlock, task: TaskRef, key: str, source: str, place: Provenance
+    block: HandoffBlock, task: TaskRef, key: str, source: str, origin: Provenance
 ) -> Iterator[Mention]:
     def mention(node: str, kind: NodeType, summary: str) -> Mention:
         return Mention(
-            source=source, node=node, type=kind, summary=summary, provenance=place, weight=BLOCK_WEIGHT
+            source=source, node=node, type=kind, summary=summary, provenance=origin, weight=BLOCK_WEIGHT
         )
 
     tags = tuple(dict.fromkeys(tag for pattern in block.patterns_discovered for tag in pattern.applies_to))
     own = mention(key, "task", task_title(task, key))
-    yield msgspec.structs.replace(own, status=block.outcome, tags=tags, location=place.file)
+    yield msgspec.structs.replace(own, status=block.outcome, tags=tags, location=origin.file)
     for pattern in block.patterns_discovered:
         yield _of_pattern(mention(stable_id("pattern", pattern.pattern), "pattern", pattern.pattern), pattern)
     for gotcha in block.gotchas:
@@ -131,7 +131,7 @@ def _edges(mentions: list[Mention], key: str, project: str) -> list[Edge]:
 
 
 def _map_files(
-    connection: sqlite3.Connection, block: HandoffBlock, key: str, source: str, place: Provenance
+    connection: sqlite3.Connection, block: HandoffBlock, key: str, source: str, origin: Provenance
 ) -> None:
     files = [(file.path, file.lines, file.purpose) for file in block.files_created]
     files += [(file.path, file.lines, file.description) for file in block.files_modified]
@@ -139,8 +139,8 @@ def _map_files(
         _MAP,
         [
             (
-                *(place.project, f"{path}:{lines}" if lines else path, path.rstrip("/").rpartition("/")[2]),
-                *(notes, key, source, place.at),
+                *(origin.project, f"{path}:{lines}" if lines else path, path.rstrip("/").rpartition("/")[2]),
+                *(notes, key, source, origin.at),
             )
             for path, lines, notes in files
         ],
@@ -148,19 +148,19 @@ def _map_files(
 
 
 def _put_blockers(
-    connection: sqlite3.Connection, blockers: tuple[Blocker, ...], key: str, place: Provenance
+    connection: sqlite3.Connection, blockers: tuple[Blocker, ...], key: str, origin: Provenance
 ) -> None:
     """Store the task's current blockers; mark its other blockers as resolved."""
     rows = [
         (
-            *(place.project, key, stable_id("blocker", blocker.blocker), blocker.blocker, blocker.impact),
-            *(blocker.suggested_resolution, msgspec.json.encode(blocker.blocking_tasks).decode(), place.at),
+            *(origin.project, key, stable_id("blocker", blocker.blocker), blocker.blocker, blocker.impact),
+            *(blocker.suggested_resolution, msgspec.json.encode(blocker.blocking_tasks).decode(), origin.at),
         )
         for blocker in blockers
     ]
     connection.executemany(_BLOCKER, rows)
     active = msgspec.json.encode([row[2] for row in rows]).decode()
-    connection.execute(_RESOLVE, (place.at, place.project, key, active))
+    connection.execute(_RESOLVE, (origin.at, origin.project, key, active))
 
 
 def pin(database: Database, node: Node, *, pinned: bool = True) -> None:

@@ -220,10 +220,10 @@ def _wording(mention: Mention) -> NodeWording:
 
 
 def _row(mention: Mention) -> tuple[object, ...]:
-    place = mention.provenance
+    origin = mention.provenance
     return (
-        *(place.project, mention.node, mention.source, mention.type, mention.summary, mention.detail),
+        *(origin.project, mention.node, mention.source, mention.type, mention.summary, mention.detail),
         *(" ".join(mention.tags), mention.location, mention.severity, mention.status),
         *(mention.given_id, mention.weight),
-        *(place.session_id, place.record, place.file, place.line, place.at),
+        *(origin.session_id, origin.record, origin.file, origin.line, origin.at),
     )

@@ -55,69 +55,69 @@ class _Former(NamedTuple):
     at: float
 
 
-def keep_block(database: Database, found: FoundBlock, place: Provenance) -> Kept:
+def keep_block(database: Database, found: FoundBlock, origin: Provenance) -> Kept:
     """Store *found*, which is redacted already, and apply it to the graph in one transaction."""
     with database.transaction() as connection:
         if found.block is None:
-            return _store_invalid(connection, found, place)
-        rows = connection.execute("select id from flow_forgotten where project = ?", (place.project,))
+            return _store_invalid(connection, found, origin)
+        rows = connection.execute("select id from flow_forgotten where project = ?", (origin.project,))
         block = without(found.block, {node_id for (node_id,) in rows})
-        return _store_valid(connection, msgspec.structs.replace(found, block=block), place)
+        return _store_valid(connection, msgspec.structs.replace(found, block=block), origin)
 
 
-def identity_of(found: FoundBlock, place: Provenance) -> str:
+def identity_of(found: FoundBlock, origin: Provenance) -> str:
     """Return an id that survives edits of the block: its position in a file, its task, or its record."""
-    if place.file:
-        return f"file:{place.file}#{found.ordinal}"
+    if origin.file:
+        return f"file:{origin.file}#{found.ordinal}"
     if found.task.id:
         return f"task:{task_key(found.task.id)}#{found.ordinal}"
-    return f"session:{place.session_id}:{place.record}#{found.ordinal}"
+    return f"session:{origin.session_id}:{origin.record}#{found.ordinal}"
 
 
-def task_key_of(found: FoundBlock, place: Provenance) -> str:
+def task_key_of(found: FoundBlock, origin: Provenance) -> str:
     """Return the task's id in the graph: its own, else the file's name, else the session."""
     if found.task.id:
         return task_key(found.task.id)
-    stem = place.file.replace("\\", "/").rpartition("/")[2].partition(".")[0].casefold()
-    return f"task-{'-'.join(stem.split())}" if stem else f"session-{place.session_id[:8]}"
+    stem = origin.file.replace("\\", "/").rpartition("/")[2].partition(".")[0].casefold()
+    return f"task-{'-'.join(stem.split())}" if stem else f"session-{origin.session_id[:8]}"
 
 
-def _store_valid(connection: sqlite3.Connection, found: FoundBlock, place: Provenance) -> Kept:
-    identity, key = identity_of(found, place), task_key_of(found, place)
-    former = _former(connection, place.project, identity)
+def _store_valid(connection: sqlite3.Connection, found: FoundBlock, origin: Provenance) -> Kept:
+    identity, key = identity_of(found, origin), task_key_of(found, origin)
+    former = _former(connection, origin.project, identity)
     if former and former.digest == found.digest:
-        return _seen_again(connection, former.number, former.session_id, place)
-    if former and former.at > place.at:
+        return _seen_again(connection, former.number, former.session_id, origin)
+    if former and former.at > origin.at:
         return "older"
     elsewhere = connection.execute(
-        _SAME_ELSEWHERE, (place.project, found.digest, identity, key, place.file)
+        _SAME_ELSEWHERE, (origin.project, found.digest, identity, key, origin.file)
     ).fetchone()
-    if elsewhere and (elsewhere[1] or not place.file):
-        return _seen_again(connection, elsewhere[0], elsewhere[2], place)
-    outdated = connection.execute(_DRAFTS, (place.project, key, place.at, identity, place.file)).fetchall()
+    if elsewhere and (elsewhere[1] or not origin.file):
+        return _seen_again(connection, elsewhere[0], elsewhere[2], origin)
+    outdated = connection.execute(_DRAFTS, (origin.project, key, origin.at, identity, origin.file)).fetchall()
     numbers = {number for (number,) in outdated} | ({former.number} if former else set())
     for number in numbers | ({elsewhere[0]} if elsewhere else set()):
         _remove(connection, number)
     connection.execute(
-        "delete from flow_blocks where project = ? and identity = ?", (place.project, f"{identity}!")
+        "delete from flow_blocks where project = ? and identity = ?", (origin.project, f"{identity}!")
     )
-    source = f"block:{_insert(connection, found, place, identity, key)}"
+    source = f"block:{_insert(connection, found, origin, identity, key)}"
     assert found.block is not None
     apply_block(
-        connection, found.block, found.task, key, source, msgspec.structs.replace(place, line=found.line)
+        connection, found.block, found.task, key, source, msgspec.structs.replace(origin, line=found.line)
     )
     return "replaced" if numbers else "applied"
 
 
-def _store_invalid(connection: sqlite3.Connection, found: FoundBlock, place: Provenance) -> Kept:
+def _store_invalid(connection: sqlite3.Connection, found: FoundBlock, origin: Provenance) -> Kept:
     """Store the errors of a block; its last valid version stays applied."""
-    identity = f"{identity_of(found, place)}!"
-    former = _former(connection, place.project, identity)
+    identity = f"{identity_of(found, origin)}!"
+    former = _former(connection, origin.project, identity)
     if former and former.digest == found.digest:
         return "same"
     if former:
         _remove(connection, former.number)
-    _insert(connection, found, place, identity, task_key_of(found, place))
+    _insert(connection, found, origin, identity, task_key_of(found, origin))
     return "invalid"
 
 
@@ -129,14 +129,14 @@ def _former(connection: sqlite3.Connection, project: str, identity: str) -> _For
     return _Former(*row) if row else None
 
 
-def _seen_again(connection: sqlite3.Connection, number: int, session_id: str, place: Provenance) -> Kept:
-    if place.session_id and not session_id:  # the file was read before the session that wrote it
+def _seen_again(connection: sqlite3.Connection, number: int, session_id: str, origin: Provenance) -> Kept:
+    if origin.session_id and not session_id:  # the file was read before the session that wrote it
         connection.execute(
-            "update flow_blocks set session_id = ? where number = ?", (place.session_id, number)
+            "update flow_blocks set session_id = ? where number = ?", (origin.session_id, number)
         )
         connection.execute(
             "update flow_mentions set session_id = ?, record = ? where source = ?",
-            (place.session_id, place.record, f"block:{number}"),
+            (origin.session_id, origin.record, f"block:{number}"),
         )
     return "same"
 
@@ -148,16 +148,16 @@ def _remove(connection: sqlite3.Connection, number: int) -> None:
 
 
 def _insert(
-    connection: sqlite3.Connection, found: FoundBlock, place: Provenance, identity: str, key: str
+    connection: sqlite3.Connection, found: FoundBlock, origin: Provenance, identity: str, key: str
 ) -> int:
     body = _encode(found.block).decode() if found.block else ""
     outcome = found.block.outcome if found.block else ""
     cursor = connection.execute(
         _BLOCK,
         (
-            *(place.project, identity, found.digest, key, found.task.id, found.task.name, outcome, body),
+            *(origin.project, identity, found.digest, key, found.task.id, found.task.name, outcome, body),
             *(found.text, _encode(found.violations).decode() if found.violations else ""),
-            *(place.session_id, place.file, found.line, place.at),
+            *(origin.session_id, origin.file, found.line, origin.at),
         ),
     )
     assert cursor.lastrowid is not None
@@ -229,7 +229,7 @@ def _source(state: SessionState) -> _Source:
 
 
 def _mention(state: SessionState, node: str, finding: _Finding, insight: Insight | None) -> Mention:
-    place = Provenance(
+    origin = Provenance(
         project=state.project,
         session_id=state.session_id,
         record=insight.record if insight else "",
@@ -241,6 +241,6 @@ def _mention(state: SessionState, node: str, finding: _Finding, insight: Insight
         node=node,
         type=finding.type,
         summary=finding.text,
-        provenance=place,
+        provenance=origin,
         weight=EXTRACTION_WEIGHT,
     )

@@ -164,8 +164,8 @@ def _match(query: NodeQuery, joint: str) -> str:
 
 def _mention_row(project: str, row: tuple[Any, ...]) -> MentionRow:
     summary, source, session_id, record, file, line, at = row
-    place = Provenance(project=project, session_id=session_id, record=record, file=file, line=line, at=at)
-    return MentionRow(summary, source, place)
+    origin = Provenance(project=project, session_id=session_id, record=record, file=file, line=line, at=at)
+    return MentionRow(summary, source, origin)
 
 
 def _edges_of(connection: sqlite3.Connection, node: Node) -> list[Edge]:

@@ -178,7 +178,7 @@ MAX_PAUSE_S = 0.02
 
 
 class OpenTransaction(Protocol):
-    """Opens a transaction."""
+    """Opens a write transaction on core.db."""
 
     def __call__(self) -> AbstractContextManager[sqlite3.Connection]: ...
 

@@ -1,1 +1,1 @@
-"""Free-form notes turned into a structured block."""
+"""Convert free-form notes to a structured block."""

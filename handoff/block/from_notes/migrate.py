@@ -170,7 +170,7 @@ _OUTCOMES: list[tuple[Outcome, str]] = [
 
 
 class Migrated(NamedTuple):
-    """The block that notes became, what is doubtful about it, and the document with its section inside."""
+    """The block made of notes, warnings about it, and the document with its section inserted."""
 
     block: HandoffBlock
     is_outcome_stated: bool
