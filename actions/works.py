@@ -49,7 +49,10 @@ def take_session(works: ProjectWorks, state: SessionState, batch: Batch) -> list
     """Take *state* into *works*; store the changes with *batch*, and return their facts."""
     changes = works.take(state)
     batch.also.append(lambda connection: put_works(connection, _rows(changes)))
-    return [work_fact(works.with_user_edits(work)) for work in changes.works.values()]
+    changed = dict.fromkeys(changes.works)
+    if changes.removed and works.works:  # a projection may show the removed work: offer the latest one again
+        changed[works.works[0].id] = None
+    return [work_fact(work) for work in works.works if work.id in changed]
 
 
 def _form(database: Database, project: str, works: ProjectWorks) -> None:
@@ -82,9 +85,13 @@ class WorkUpdater:
         for state in sorted(states, key=lambda one: one.started_at):
             if state.project:
                 found += self._take(state, batch)
-        newest = {fact.key: fact for fact in found}
+        newest = {fact.key: fact for fact in found if self._is_kept(fact)}
         batch.facts = [self._with_work(fact) for fact in batch.facts] + list(newest.values())
         batch.missed = [self._with_work(fact) for fact in batch.missed]
+
+    def _is_kept(self, fact: Fact) -> bool:
+        """Return True unless a later session of the batch has removed the work of *fact*."""
+        return not isinstance(fact.body, WorkChanged) or self._works(fact.project).has(fact.body.work.id)
 
     def _take(self, state: SessionState, batch: Batch) -> list[Fact]:
         try:

@@ -18,6 +18,7 @@ from flowd.redaction.live import LiveRedactor
 from flowd.sinks.protocol import PermanentFailureError
 from flowd.store.database import Database
 from flowd.store.handoff_fields import GUARDED, HandoffYamlState, HandoffYamlStates, folder_identity
+from flowd.store.works import Works
 from flowd.workspace.project import FOLDER
 
 MAX_FILES = 20
@@ -35,6 +36,7 @@ class HandoffYamlSink:
         self._settings = settings
         self._redact = redact or LiveRedactor(settings)
         self._handoffs = HandoffYamlStates(database)
+        self._works = Works(database)
         self._cached: dict[str, HandoffYamlState] = {}
         self._files: dict[str, Merged] = {}
         self._unsaved: dict[str, HandoffYamlState] = {}
@@ -54,9 +56,8 @@ class HandoffYamlSink:
         if work is None or not self._is_wanted(work):
             return
         shown = self._state_of_file(work.project)
-        if shown.session_id not in ("", work.session_id) and shown.last_activity_at > work.touched_at:
-            return
-        self._write(work, shown)
+        if not self._is_newer(shown, work):
+            self._write(work, shown)
 
     def flush(self) -> None:
         """Store which work each file shows; the files themselves were synced when they were written."""
@@ -72,6 +73,11 @@ class HandoffYamlSink:
             return False
         required = work.project if settings.projects == "all" else os.path.join(work.project, FOLDER)
         return os.path.isdir(required)  # noqa: PTH112 hot path
+
+    def _is_newer(self, shown: HandoffYamlState, work: Work) -> bool:
+        """Return True if the file shows another work that was touched later and is still kept."""
+        is_other = shown.session_id not in ("", work.session_id) and shown.last_activity_at > work.touched_at
+        return is_other and (shown.work in ("", work.id) or self._works.exists(shown.work))
 
     def _write(self, work: Work, shown: HandoffYamlState) -> None:
         is_new = not os.path.exists(os.path.join(work.project, FOLDER))  # noqa: PTH110 hot path

@@ -52,6 +52,12 @@ class Works:
         """Return all works, latest first."""
         return self._works("? = ''", "")
 
+    def exists(self, work_id: str) -> bool:
+        """Return True if the work with that id is still kept."""
+        with self._database.reading() as connection:
+            found = connection.execute("select 1 from flow_works where id = ?", (work_id,)).fetchone()
+        return found is not None
+
     def assignments(self, project: str) -> list[Assignment]:
         """Return what the sessions of *project* contributed, and to which work each belongs."""
         with self._database.reading() as connection:
@@ -97,6 +103,7 @@ class Works:
 def put_works(connection: sqlite3.Connection, rows: WorkRows) -> None:
     """Write *rows* within the transaction of *connection*."""
     connection.executemany("delete from flow_works where id = ?", [(work_id,) for work_id in rows.removed])
+    connection.executemany("delete from flow_facts where key = ?", [(f"work:{one}",) for one in rows.removed])
     connection.executemany(_PUT_WORK, [_work_row(work) for work in rows.works])
     connection.executemany(_PUT_CONTRIBUTION, [_contribution_row(one) for one in rows.assignments])
 

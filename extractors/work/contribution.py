@@ -29,6 +29,7 @@ SOME_FILES = 1.0
 SAME_BRANCH = 2.0
 SAME_SUBJECT = 1.0
 SOON_AFTER = 1.0
+OTHER_BRANCH = -1.0
 SOON_S = 1800.0
 MIN_SHARED_NAMES = 2
 MIN_FILE_SHARE = 0.34
@@ -154,9 +155,16 @@ def score(given: Contribution, work: Work) -> float:
         points += SAME_STEP
     if given.branch in work.branches and given.branch not in DEFAULT_BRANCHES:
         points += SAME_BRANCH
+    elif _is_elsewhere(given, work):
+        points += OTHER_BRANCH
     if 0 <= given.started_at - work.touched_at < SOON_S and given.branch == work.branch:
         points += SOON_AFTER
     return points + _files(given, work) + _subject(given, work)
+
+
+def _is_elsewhere(given: Contribution, work: Work) -> bool:
+    """Return True if both are on feature branches, and on different ones."""
+    return given.branch not in DEFAULT_BRANCHES and not DEFAULT_BRANCHES.issuperset(work.branches)
 
 
 def _takes_a_step(given: Contribution, work: Work) -> bool:

@@ -152,6 +152,7 @@ def merged(work: Work, contributions: list[Contribution]) -> Work:
         files=_files(in_order),
         steps=(*steps, *upkeep_of(last)),
         sessions=tuple(given.session_id for given in in_order),
+        worked_at=max(_worked_at(given) for given in in_order),
     )
     return moved_on(drawn, last)
 
@@ -172,9 +173,14 @@ def moved_on(work: Work, last: Contribution) -> Work:
         repository=last.repository,
         worktree=last.worktree,
         questions=last.questions,
-        worked_at=max([work.worked_at, *(turn.at for turn in last.evidence.turns if turn.is_done)]),
+        worked_at=max(work.worked_at, _worked_at(last)),
         blockers=last.blockers,
     )
+
+
+def _worked_at(given: Contribution) -> float:
+    """Return when the last request was made that the session has worked on."""
+    return max((turn.at for turn in given.evidence.turns if turn.is_done), default=0.0)
 
 
 def status_of(last: Contribution, steps: tuple[Step, ...]) -> Status:

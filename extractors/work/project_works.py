@@ -18,8 +18,6 @@ from flowd.model.session import SessionState
 from flowd.model.work import Assignment, Contribution, Role, Step, StepEdit, UserWords, Work
 
 KEPT_FIELDS = ("goal", "status", "hypothesis", "outcome")
-# A session that has begun a separate work still joins another with this much evidence.
-CHANGES_ITS_MIND = THRESHOLD + 1.0
 MAX_CANDIDATES = 12
 STORED_EVERY_S = 60.0
 # Fields that change with every record and are no evidence for a work.
@@ -102,6 +100,10 @@ class ProjectWorks:
             edited = msgspec.structs.replace(edited, status=status_of(last, edited.steps))
         return with_words(edited, self.words.get(work.id, UserWords()))
 
+    def has(self, work_id: str) -> bool:
+        """Return True if there is a work with that id."""
+        return work_id in self._works
+
     def contributions(self, work_id: str) -> list[Contribution]:
         """Return the contributions to a work."""
         return [one.contribution for one in self._assigned.values() if one.work == work_id]
@@ -136,19 +138,26 @@ class ProjectWorks:
         if decision.role == "visitor":
             self._visit(given, state, changes)
         else:
-            self._contribute(given, decision, before, changes)
+            self._contribute(given, decision, changes)
+        if before and before.work not in ("", self._assigned[given.session_id].work):
+            self._leave(before.work, changes)
         return changes
 
     def _decision(self, given: Contribution, before: Assignment | None) -> Decision:
-        """Return the session's role; once it has joined a work, it stays with it."""
+        """Return the session's role, asked again whenever its evidence changes.
+
+        It stays where it is as long as its evidence suffices, and once another session has joined it.
+        """
         if before is None or before.role == "visitor" or before.work not in self._works:
             return decide(given, self._candidates(given, ""))
-        if before.role == "begins" and len(self.contributions(before.work)) == 1:
-            others = self._candidates(given, before.work)
-            best = max(others, key=lambda work: score(given, work), default=None)
-            if best is not None and score(given, best) >= CHANGES_ITS_MIND:
-                return Decision("joins", best.id)
-        return Decision(before.role, before.work)
+        others = [one for one in self.contributions(before.work) if one.session_id != given.session_id]
+        candidates = self._candidates(given, before.work)
+        if not others:
+            return decide(given, candidates)
+        without = merged(self._works[before.work], others)
+        if before.role == "begins" or score(given, without) >= THRESHOLD:
+            return Decision(before.role, before.work)
+        return decide(given, [without, *candidates])
 
     def _candidates(self, given: Contribution, but: str) -> list[Work]:
         """Return the works that a session may go on with: those nearest to it in time, latest first."""
@@ -156,18 +165,22 @@ class ProjectWorks:
         nearest = sorted(known, key=lambda work: abs(given.started_at - work.touched_at))[:MAX_CANDIDATES]
         return sorted(nearest, key=lambda work: -work.touched_at)
 
-    def _contribute(
-        self, given: Contribution, decision: Decision, before: Assignment | None, changes: Changes
-    ) -> None:
+    def _contribute(self, given: Contribution, decision: Decision, changes: Changes) -> None:
         work_id = decision.work or work_id_of(given.session_id)
         self._assign(work_id, decision.role, given, changes)
-        if before and before.work not in ("", work_id) and not self.contributions(before.work):
-            self._remove(before.work, changes)
         base = self._works.get(work_id) or Work(id=work_id, project=given.project)
         base = msgspec.structs.replace(base, is_tentative=False)
         self._put(merged(base, self.contributions(work_id)), changes)
         for work in [one for one in self._works.values() if one.is_tentative]:
             self._remove(work.id, changes)
+
+    def _leave(self, work_id: str, changes: Changes) -> None:
+        """Merge a work again from the sessions that are left in it; remove it if there are none."""
+        left = self.contributions(work_id)
+        if left and work_id in self._works:
+            self._put(merged(self._works[work_id], left), changes)
+        else:
+            self._remove(work_id, changes)
 
     def _visit(self, given: Contribution, state: SessionState, changes: Changes) -> None:
         """Take in a visitor: it changes nothing, unless the project has nothing else to show."""

@@ -3,6 +3,8 @@
 import time
 from pathlib import Path
 
+import msgspec
+
 from flowd.actions.works import WorkUpdater, open_works
 from flowd.model.facts import WorkChanged, state_fact
 from flowd.model.session import SessionState
@@ -64,3 +66,14 @@ def test_a_batch_that_was_not_stored_leaves_nothing_behind(database: Database, p
     assert Works(database).of_project(str(project)) == []
     (told,) = read(updater, database, session(project, "kept", 30, goal="Kept", files=("a.py", "b.py")))
     assert told.work.sessions == ("kept",)
+
+
+def test_a_session_that_ends_as_a_one_off_gives_the_place_back(database: Database, project: Path) -> None:
+    updater = WorkUpdater(database)
+    read(updater, database, session(project, "real", 600, goal="Mend it", files=("a.py", "b.py")))
+    once = session(project, "once", 60, goal="Add a licence", files=("LICENSE",))
+    (begun,) = read(updater, database, once)
+    assert begun.work.goal == "Add a licence"
+    (left,) = read(updater, database, msgspec.structs.replace(once, status="completed"))
+    assert left.work.goal == "Mend it"
+    assert Journal(database).fact(f"work:{begun.work.id}") is None

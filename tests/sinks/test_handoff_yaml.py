@@ -19,7 +19,7 @@ from flowd.model.work import Work
 from flowd.sinks.handoff_yaml import HandoffYamlSink
 from flowd.sinks.protocol import PermanentFailureError
 from flowd.store.database import Database
-from flowd.store.works import work_fact
+from flowd.store.works import WorkRows, put_works, work_fact
 
 NOW = time.time()
 FIELDS = ["goal", "status", "now", "hypothesis", "outcome", "files", "branch", "timestamp", "session_id"]
@@ -245,3 +245,19 @@ def test_whatever_flowd_wrote_it_knows_again_as_its_own(
     HandoffYamlSink(database, settings).accept(state(project, goal=goal))
     HandoffYamlSink(database, settings).accept(state(project, goal="Next goal"))
     assert handoff(project)["goal"] == "Next goal"
+
+
+def test_a_file_that_shows_a_work_which_is_gone_shows_the_latest_that_is_left(
+    sink: HandoffYamlSink, database: Database, project: Path
+) -> None:
+    left = Work(id="w1", session_id="s1", project=str(project), goal="Mend the parser", touched_at=NOW - 60)
+    gone = Work(id="w2", session_id="s2", project=str(project), goal="Add a licence", touched_at=NOW)
+    with database.transaction() as connection:
+        put_works(connection, WorkRows([left, gone]))
+    sink.accept(work_fact(gone))
+    sink.accept(work_fact(left))
+    assert handoff(project)["goal"] == "Add a licence"
+    with database.transaction() as connection:
+        put_works(connection, WorkRows(removed=["w2"]))
+    sink.accept(work_fact(left))
+    assert handoff(project)["goal"] == "Mend the parser"

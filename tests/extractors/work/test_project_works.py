@@ -1,5 +1,7 @@
 """A trivial session never breaks the thread: stories of several sessions in one project."""
 
+import pytest
+
 from flowd.model.work import StepEdit, UserWords
 from tests.support.story import DayOfWork, Story, exporter
 from tests.support.transcript import Transcript
@@ -140,3 +142,57 @@ def test_saved_words_stand_until_the_next_request_has_been_worked_on() -> None:
     story.play(tuesday.assistant("The VAT column is there."))
     assert story.current().goal == "Ship the exporter"
     assert story.current().now == "The VAT column is there."
+
+
+def hub(name: str, day: int, *files: str, branch: str = "main") -> DayOfWork:
+    """Return a session that edits a file which much of the code shares, and then *files*."""
+    asked = {"orders": "Let orders have discounts per line", "mail": "Send the mails through a queue"}[name]
+    session = DayOfWork(name, day, branch).person(asked).edit("src/core.py")
+    for file in files:
+        session.edit(file)
+    return session.assistant("It works now, and its tests pass.")
+
+
+def test_a_session_that_shares_a_file_at_first_leaves_the_work_when_it_turns_to_others() -> None:
+    story = Story()
+    story.play(hub("orders", 1, "src/orders.py", "src/lines.py"))
+    before = story.works.works
+    assert story.play(hub("mail", 4)) == "joins"
+    assert story.play(hub("mail", 4, "src/mail.py", "src/smtp.py", "src/queue.py")) == "begins"
+    assert [work for work in story.works.works if "orders" in work.goal] == before
+    assert "mails" in story.current().goal
+
+
+def test_a_work_that_turns_out_to_be_a_one_off_leaves_nothing() -> None:
+    story = Story()
+    story.play(exporter())
+    before = story.works.works
+    session = DayOfWork("licence", 2).person("Add a standard MIT license").call("Write", file_path="LICENSE")
+    assert story.play(session) == "begins"
+    assert story.play(session.result().assistant("Created LICENSE.")) == "visitor"
+    assert story.works.works == before
+
+
+def test_two_feature_branches_are_two_works_though_they_share_a_file() -> None:
+    story = Story()
+    story.play(hub("orders", 1, "src/orders.py", branch="feature/orders"))
+    assert story.play(hub("mail", 2, "src/mail.py", branch="feature/mail")) == "begins"
+
+
+@pytest.mark.parametrize("every", [1, 2, 3, 5])
+def test_the_roles_do_not_depend_on_how_often_they_were_asked(every: int) -> None:
+    sessions = [
+        exporter(),
+        hub("orders", 2, "src/orders.py", "src/lines.py"),
+        hub("mail", 3, "src/mail.py", "src/smtp.py", "src/queue.py"),
+        visitor(day=4),
+        DayOfWork("later", 9).person("Quote the fields with commas").edit("src/exporter.py").assistant("Quoted."),
+    ]
+    whole, sliced = Story(), Story()
+    for session in sessions:
+        whole.play(session)
+        lines = session.lines
+        for end in range(every, len(lines) + every, every):
+            session.lines = lines[:end]
+            sliced.play(session)
+    assert sliced.works.works == whole.works.works
