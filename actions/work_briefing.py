@@ -3,8 +3,13 @@
 import time
 from typing import NamedTuple
 
+import msgspec
+
+from flowd.extractors.conversation.replies import reports_done
 from flowd.extractors.text import cut_at_sentence
-from flowd.extractors.work.digest import digest
+from flowd.extractors.work.digest import LINE_OVERHEAD, digest
+from flowd.extractors.work.likeness import covered
+from flowd.extractors.work.lines import as_report
 from flowd.extractors.work.project_works import ProjectWorks
 from flowd.handoff.briefing import Briefing, Level, render
 from flowd.model.session import SessionState, phase_of
@@ -20,8 +25,11 @@ MAX_ELSEWHERE = 2
 OTHER_DIGEST_BYTES = 320
 OTHER_GOAL_LENGTH = 130
 REQUEST_LENGTH = 400
+SAME_TEXT = 0.75
+# A completed work is named to later sessions for so long.
+FORGOTTEN_AFTER_S = 21 * 86_400.0
 # The headings of the digest count towards its budget.
-HEADINGS_BYTES = 60
+HEADINGS_BYTES = 90
 FADES_AFTER_S = 7 * 86_400.0
 DAY_S = 86_400.0
 
@@ -49,6 +57,7 @@ class Around(NamedTuple):
 def briefing_of(project: Project, work: Work, around: Around) -> Briefing:
     """Return the briefing of *work*, without the digest of its sessions."""
     then = RecordedState(work.branch, work.files[:20], work.touched_at)
+    now = _now(work, around)
     return Briefing(
         project=project.root,
         session=work.session_id,
@@ -58,30 +67,64 @@ def briefing_of(project: Project, work: Work, around: Around) -> Briefing:
         title=work.title,
         status=work.status,
         request=cut_at_sentence(work.request, REQUEST_LENGTH),
-        now=work.now,
-        hypothesis=work.hypothesis,
-        outcome=work.outcome,
+        now=now,
+        hypothesis="" if reports_done(work.hypothesis) else work.hypothesis,
+        outcome=work.outcome if "outcome" in work.user.said or not now else "",
         branch=read_branch(project.root) or work.branch,
         files=work.files,
         refs=work.refs,
         drift=tuple(drift(project.root, then)),
-        unfinished=tuple(step_text(step) for step in work.steps[:MAX_STEPS]),
+        unfinished=tuple(_step_of(work, step) for step in work.steps[:MAX_STEPS]),
         blockers=work.blockers,
         questions=tuple(one for one in work.questions if not any(one in text for text in work.blockers)),
-        others=_others(work, around),
+        others=tuple(_other(one, around, work.project) for one in _others(work, around)),
     )
 
 
 def with_digest(briefing: Briefing, work: Work, around: Around, level: Level, budget_bytes: int) -> Briefing:
-    """Return *briefing* with as many lines on what was done, decided and learned as the budget allows."""
+    """Return *briefing* with as many lines on what was done, decided and learned as the budget allows.
+
+    The work itself comes first; the room that it leaves is for the other works.
+    """
+    others = _others(work, around)
     base = render(briefing, level=level, budget_bytes=budget_bytes)
     room = budget_bytes - len(base.encode()) - HEADINGS_BYTES
-    lines = digest(work, around.works.contributions(work.id), room, base)
+    kept_for_others = min(OTHER_DIGEST_BYTES * len(others), room // 3)
+    lines = digest(work, around.works.contributions(work.id), room - kept_for_others, base)
+    left = room - sum(len(line.text.encode()) + LINE_OVERHEAD for line in lines)
     return briefing._replace(
+        others=tuple(
+            head + _about(one, around, min(OTHER_DIGEST_BYTES, left // len(others)))
+            for head, one in zip(briefing.others, others, strict=True)
+        ),
+        asked=tuple(line.text for line in lines if line.heading == "asked"),
         done=tuple(line.text for line in lines if line.heading == "done"),
         decisions=tuple(line.text for line in lines if line.heading == "decided"),
         learnings=tuple(line.text for line in lines if line.heading == "learned"),
     )
+
+
+def _now(work: Work, around: Around) -> str:
+    """Return where the work stands: a person's words, what the last reply reports, else the step at hand.
+
+    The request that the step is for has a field of its own.
+    """
+    if work.user.said.get("now") == work.now:
+        return work.now
+    last = next(
+        (one for one in around.works.contributions(work.id) if one.session_id == work.session_id), None
+    )
+    if last and last.evidence.turns and (reported := as_report(last.evidence.turns[-1].result)):
+        return reported
+    step = work.now.partition(" — for: ")[0] if work.request else work.now
+    return "" if work.request and step.startswith("Working on: ") else step
+
+
+def _step_of(work: Work, step: Step) -> str:
+    """Return a step as it is told; the last request is not told a second time."""
+    if step.source == "request" and work.request and covered(step.text, work.request) >= SAME_TEXT:
+        step = msgspec.structs.replace(step, text="Finish the last request")
+    return step_text(step)
 
 
 def step_text(step: Step) -> str:
@@ -97,21 +140,30 @@ def _age(work: Work, around: Around) -> str:
     return when
 
 
-def _others(work: Work, around: Around) -> tuple[str, ...]:
-    """Return one line for each other work here, and for the latest in other worktrees."""
-    here = [one for one in around.works.works if one.id != work.id][:MAX_OTHERS]
-    lines = [_other(one, around, "") for one in here]
-    elsewhere = [one for one in around.elsewhere if one.project != work.project][:MAX_ELSEWHERE]
-    return tuple(lines + [_other(one, around, one.project) for one in elsewhere])
+def _others(work: Work, around: Around) -> list[Work]:
+    """Return the other works here that may still matter, and the latest in other worktrees."""
+    since = time.time() - FORGOTTEN_AFTER_S
+    known = [one for one in around.works.works if one.touched_at > since or one.status != "completed"]
+    here = [one for one in known if one.id != work.id][:MAX_OTHERS]
+    return here + [one for one in around.elsewhere if one.project != work.project][:MAX_ELSEWHERE]
 
 
-def _other(work: Work, around: Around, worktree: str) -> str:
+def _other(work: Work, around: Around, project: str) -> str:
+    """Return the head of the line for another work: its goal, where it is, how it stands."""
     when = "at work right now" if around.is_active(work.session_id) else age(work.touched_at)
-    place = f"in the worktree {worktree}, " if worktree else ""
+    place = f"in the worktree {work.project}, " if work.project != project else ""
     steps = sum(step.source != "state" for step in work.steps)
     known = [place + (f"branch {work.branch}" if work.branch else ""), work.status, when]
     known += [f"{steps} open step{'s' * (steps != 1)}"] if steps else []
     known += [", ".join(path.rpartition("/")[2] for path in work.files[:4])]
-    head = f"{cut_at_sentence(work.goal, OTHER_GOAL_LENGTH)} ({'; '.join(part for part in known if part)})"
-    lines = digest(work, around.works.contributions(work.id), OTHER_DIGEST_BYTES)
-    return f"{head}: {' '.join(line.text for line in lines)}" if lines else head
+    return f"{cut_at_sentence(work.goal, OTHER_GOAL_LENGTH)} ({'; '.join(part for part in known if part)})"
+
+
+def _about(work: Work, around: Around, room_bytes: int) -> str:
+    """Return what there is room to tell about another work, after its head."""
+    lines = digest(work, around.works.contributions(work.id), room_bytes, work.goal)
+    return f": {' '.join(_as_sentence(line.text) for line in lines)}" if lines else ""
+
+
+def _as_sentence(text: str) -> str:
+    return text if text.endswith((".", "!", "?")) else f"{text}."

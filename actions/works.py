@@ -12,7 +12,7 @@ from flowd.config.logs import log
 from flowd.extractors.work.contribution import with_work
 from flowd.extractors.work.merge import step_id
 from flowd.extractors.work.project_works import Changes, ProjectWorks, current_work
-from flowd.model.facts import Checkpointed, Fact, StateChanged, StepEdited
+from flowd.model.facts import Checkpointed, Fact, StateChanged, StepEdited, WorkChanged
 from flowd.model.session import SessionState
 from flowd.model.work import Step, StepAction, StepEdit, Work
 from flowd.store.database import Database

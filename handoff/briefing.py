@@ -34,6 +34,7 @@ class Briefing(NamedTuple):
     unfinished: tuple[str, ...] = ()
     blockers: tuple[str, ...] = ()
     questions: tuple[str, ...] = ()
+    asked: tuple[str, ...] = ()
     done: tuple[str, ...] = ()
     decisions: tuple[str, ...] = ()
     learnings: tuple[str, ...] = ()
@@ -108,6 +109,7 @@ def _pieces(briefing: Briefing, level: Level) -> list[_Piece]:
         pieces += _list("Unfinished", briefing.unfinished, 2) + _list("Blocked by", briefing.blockers, 3)
         pieces += _list("Open questions", briefing.questions, 3)
         pieces += _list("Other work here", briefing.others, 4)
+        pieces += _list("In the person's words", briefing.asked, 4)
         pieces += _list("Done so far", briefing.done, 5)
         pieces += _list("Decided", briefing.decisions, 5) + _list("Learned", briefing.learnings, 6)
         if briefing.handoff:

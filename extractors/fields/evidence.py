@@ -3,7 +3,7 @@
 from typing import Any
 
 from flowd.extractors.conversation import ledger
-from flowd.extractors.conversation.choices import offer_at_end
+from flowd.extractors.conversation.choices import is_consent, offer_at_end
 from flowd.extractors.conversation.plans import open_tasks
 from flowd.extractors.fields.progress import asked
 from flowd.extractors.text import capitalised, cut
@@ -164,7 +164,8 @@ def _request(memory: ConversationMemory) -> list[OpenStep]:
     is_over = turn.ended and not turn.interrupted
     if is_over or not books.asked or _is_settled(memory) or open_tasks(memory.todo_list()):
         return []
-    return [OpenStep(f"Finish: {asked(books.asked)}", "request", _now(memory))]
+    request = _last_request(memory) if is_consent(books.asked) else books.asked
+    return [OpenStep(f"Finish: {asked(request)}", "request", _now(memory))]
 
 
 def _is_left_behind(step: ledger.StepNote, memory: ConversationMemory) -> bool:

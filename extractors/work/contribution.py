@@ -6,6 +6,7 @@ import msgspec
 
 from flowd.extractors.conversation.ledger import closes
 from flowd.extractors.work.likeness import NAME_WEIGHT, SAME, covered, terms
+from flowd.extractors.work.lines import decisions_of, learnings_of
 from flowd.model.session import Evidence, OpenStep, SessionState, TurnSummary, latest_activity
 from flowd.model.work import Contribution, Role, Work
 
@@ -205,8 +206,8 @@ def with_work(state: SessionState, work: Work, contributions: list[Contribution]
         outcome=work.outcome if work.session_id == state.session_id else state.outcome,
         next=tuple(step.text for step in work.steps),
         files=_joined(state.files, *(given.files for given in others))[:MAX_FILES],
-        decisions=_joined(state.decisions, *(given.decisions for given in others))[:MAX_ITEMS],
-        learnings=_joined(state.learnings, *(given.learnings for given in others))[:MAX_ITEMS],
+        decisions=_joined(*(decisions_of(given) for given in latest))[:MAX_ITEMS],
+        learnings=_joined(*(learnings_of(given) for given in latest))[:MAX_ITEMS],
     )
 
 

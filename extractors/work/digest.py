@@ -2,25 +2,19 @@
 
 from collections import Counter
 from math import sqrt
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
-from flowd.extractors.text import cut_at_sentence
 from flowd.extractors.work.likeness import NAME_WEIGHT, covered, terms
-from flowd.model.session import CommitMade
+from flowd.extractors.work.lines import Heading, lines_of
 from flowd.model.work import Contribution, Work
 
-Heading = Literal["done", "decided", "learned"]
-
-RESULT_LENGTH = 300
-LINE_LENGTH = 420
-REQUEST_LENGTH = 150
 LINE_OVERHEAD = 3
 # At this share of common terms a line repeats another and is dropped.
 SAME_LINE = 0.75
 # A later session outweighs an earlier one, but what only an earlier one knows still gets its place.
 FADING = 0.85
 MIN_FADING = 0.45
-WEIGHT: dict[Heading, float] = {"done": 1.0, "decided": 1.1, "learned": 0.9}
+WEIGHT: dict[Heading, float] = {"asked": 1.3, "done": 1.0, "decided": 1.1, "learned": 0.9}
 PROSE_WEIGHT = 0.35
 # Terms of the person's requests weigh more than those of replies.
 PERSONS = 1.5
@@ -48,7 +42,8 @@ def digest(work: Work, contributions: list[Contribution], room_bytes: int, shown
         cost = len(line.text.encode()) + LINE_OVERHEAD
         if _gain(line, found, weights, known) <= 0:
             break
-        if cost > room_bytes or any(covered(line.text, other.text) >= SAME_LINE for other in chosen):
+        told = [shown, *(other.text for other in chosen)]
+        if cost > room_bytes or any(covered(line.text, text) >= SAME_LINE for text in told):
             continue
         chosen.append(line)
         known.update(found)
@@ -60,35 +55,8 @@ def _lines(contributions: list[Contribution]) -> list[Line]:
     """Return every candidate line, the latest session first."""
     lines: list[Line] = []
     for age, given in enumerate(sorted(contributions, key=lambda one: -one.last_activity_at)):
-        found: list[tuple[Heading, str]] = [("done", text) for text in _history(given)]
-        found += [("decided", text) for text in given.decisions if is_whole(text)]
-        found += [("learned", text) for text in given.learnings if is_whole(text)]
-        lines += [Line(heading, text, age, 0) for heading, text in found]
+        lines += [Line(heading, text, age, 0) for heading, text in lines_of(given)]
     return [line._replace(order=order) for order, line in enumerate(lines)]
-
-
-def _history(given: Contribution) -> list[str]:
-    """Return one line for each turn: what was asked and what came of it; and one for each commit."""
-    lines = []
-    for turn in given.evidence.turns:
-        asked = cut_at_sentence(turn.request, REQUEST_LENGTH).rstrip(".:?! ")
-        came = cut_at_sentence(turn.result, RESULT_LENGTH)
-        lines.append(f"{asked}: {came}" if came else asked)
-    lines += [_commit(one) for one in given.evidence.commits]
-    if given.evidence.tasks_done:
-        lines.append("Tasks done: " + "; ".join(given.evidence.tasks_done))
-    if given.evidence.outline:
-        lines.append(f"Plan {given.evidence.plan}: " + "; ".join(given.evidence.outline))
-    return [cut_at_sentence(line, LINE_LENGTH) for line in lines if line]
-
-
-def _commit(made: CommitMade) -> str:
-    return " ".join(f"Committed {made.hash}: {made.subject.rstrip('.')}. {made.about}".split())
-
-
-def is_whole(text: str) -> bool:
-    """Return True if *text* is understandable alone: no request phrased as a decision, no cut end."""
-    return not text.startswith(("The user asked:", "Committed ")) and not text.endswith("…")
 
 
 def _weights(lines: list[Line], contributions: list[Contribution]) -> dict[str, float]:

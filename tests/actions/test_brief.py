@@ -57,10 +57,11 @@ def test_a_new_session_is_told_of_the_latest_other_one(database: Database, proje
 
 def test_after_a_compaction_a_session_is_told_of_itself(database: Database, project: Path) -> None:
     remember(database, project, "mine", age_s=600, goal="My work")
-    remember(database, project, "other", age_s=60, goal="Other work", now="Testing")
+    other = "Writing rows to a file, one for each order."
+    remember(database, project, "other", age_s=60, goal="Build an exporter", now=other)
     text = told(database, project, session_id="mine", source="compact")
     assert "**Goal:** My work" in text
-    assert "- Other work (in_progress; at work right now): Other work: Testing" in text
+    assert f"- Build an exporter (in_progress; at work right now): Build an exporter: {other}" in text
 
 
 def test_a_resumed_session_that_missed_nothing_is_told_nothing(database: Database, project: Path) -> None:

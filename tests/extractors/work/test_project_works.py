@@ -150,7 +150,8 @@ def hub(name: str, day: int, *files: str, branch: str = "main") -> DayOfWork:
     session = DayOfWork(name, day, branch).person(asked).edit("src/core.py")
     for file in files:
         session.edit(file)
-    return session.assistant("It works now, and its tests pass.")
+    session.assistant("It works now, and its tests pass.")
+    return session
 
 
 def test_a_session_that_shares_a_file_at_first_leaves_the_work_when_it_turns_to_others() -> None:
@@ -186,7 +187,10 @@ def test_the_roles_do_not_depend_on_how_often_they_were_asked(every: int) -> Non
         hub("orders", 2, "src/orders.py", "src/lines.py"),
         hub("mail", 3, "src/mail.py", "src/smtp.py", "src/queue.py"),
         visitor(day=4),
-        DayOfWork("later", 9).person("Quote the fields with commas").edit("src/exporter.py").assistant("Quoted."),
+        DayOfWork("later", 9)
+        .person("Quote the fields with commas")
+        .edit("src/exporter.py")
+        .assistant("Quoted."),
     ]
     whole, sliced = Story(), Story()
     for session in sessions:
