@@ -29,9 +29,9 @@ _INTENTION = re.compile(
     re.IGNORECASE,
 )
 _CHOICE = re.compile(
-    r"\b(?:decid\w+|decision|chos\w+|opted|instead of|rather than|in favou?r of|per your|as requested|deliberate\w*"
-    r"|intentional\w*|for now|ke(?:ep|eps|pt|eping)|skip\w*|avoid\w*|stays?|simplest|cleanest|recommend\w*|defer\w*"
-    r"|out of scope|on purpose|won't|prefer\w*)\b|\bThe user \w+",
+    r"\b(?:decid\w+|decision|chos\w+|opted|instead of|rather than|in favou?r of|per your|as requested"
+    r"|deliberate\w*|intentional\w*|for now|ke(?:ep|eps|pt|eping)|skip\w*|avoid\w*|stays?|simplest"
+    r"|cleanest|recommend\w*|defer\w*|out of scope|on purpose|won't|prefer\w*)\b",
     re.IGNORECASE,
 )
 # A sentence that begins with a deed, also after the name of a file.

@@ -147,7 +147,8 @@ def test_saved_words_stand_until_the_next_request_has_been_worked_on() -> None:
 def hub(name: str, day: int, *files: str, branch: str = "main") -> DayOfWork:
     """Return a session that edits a file which much of the code shares, and then *files*."""
     asked = {"orders": "Let orders have discounts per line", "mail": "Send the mails through a queue"}[name]
-    session = DayOfWork(name, day, branch).person(asked).edit("src/core.py")
+    session = DayOfWork(name, day, branch)
+    session.person(asked).edit("src/core.py")
     for file in files:
         session.edit(file)
     session.assistant("It works now, and its tests pass.")
