@@ -128,47 +128,77 @@ def _entry(line: bytes) -> ReflogEntry | None:
 
 DEADLINE_S = 3.0
 MAX_FILES = 40
-# The configuration of a repository may name programs (fsmonitor, hooks, filters, submodules with theirs);
-# asking what changed must not run any of them.
-_GIT = ("git", "--no-pager", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null")
+# The configuration of a repository may name programs (fsmonitor, hooks, filters, submodules with theirs) and
+# another directory as its worktree; asking what changed must run none of them and look nowhere else.
+_GIT = (
+    *("git", "--no-pager", "--literal-pathspecs"),
+    *("-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"),
+)
 _STATUS = ("status", "--porcelain=v1", "-z", "--no-renames", "--ignore-submodules=all", "--", ".")
 _FILTER_NAMES = ("--includes", "--null", "--name-only", "--get-regexp", r"^filter\.")
+_SETTINGS = {
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_TERMINAL_PROMPT": "0",
+    # A partial clone would fetch what it lacks, by a program that its configuration names.
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_ALLOW_PROTOCOL": "none",
+}
+# Others would name another repository, its parts, or programs.
+_INHERITED = ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM")
 
 
 def uncommitted_files(root: str) -> list[str]:
     """Return the files with uncommitted changes, relative to *root*; none without git or in no repository."""
-    here = Path(root)
-    top = next((place for place in (here, *here.parents) if git_place(str(place))), None)
-    if top is None:
+    top = _top_of(root)
+    if not top:
         return []
-    names = [entry[3:] for entry in _status(root).split("\0") if len(entry) > 3]
+    try:
+        status = _git(root, top, _STATUS, _without_filters(root, top))
+    except (OSError, DeadlineExceededError):
+        return []
+    names = [entry[3:] for entry in status.split("\0") if len(entry) > 3]
     # git names them from the top of the repository, which the project may lie below.
-    inside = [os.path.relpath(top / name, root) + "/" * name.endswith("/") for name in names]
+    inside = [os.path.relpath(os.path.join(top, name), root) + "/" * name.endswith("/") for name in names]
     return [name for name in inside if name.isprintable()][:MAX_FILES]
 
 
-def _status(root: str) -> str:
-    """Return the output of ``git status``, empty if there is no git, it fails, or it takes too long."""
+def tracked_files(root: str, *names: str) -> frozenset[str]:
+    """Return those of *names*, and of the files below them, that git tracks; all relative to *root*."""
+    top = _top_of(root)
+    if not top:
+        return frozenset()
     try:
-        return _git(root, _STATUS, _without_filters(root))
+        found = _git(root, top, ("ls-files", "-z", "--", *names), {})
     except (OSError, DeadlineExceededError):
-        return ""
+        return frozenset()
+    return frozenset(found.split("\0")) - {""}
 
 
-def _without_filters(root: str) -> dict[str, str]:
+def _top_of(root: str) -> str:
+    """Return the nearest checkout at or above *root*, ``""`` if there is none."""
+    here = Path(root)
+    return next((str(place) for place in (here, *here.parents) if git_place(str(place))), "")
+
+
+def _without_filters(root: str, top: str) -> dict[str, str]:
     """Return the configuration that switches off every filter the repository itself defines."""
     names = {
         name.rpartition(".")[0]
         for scope in ("--local", "--worktree")
-        for name in _git(root, ("config", scope, *_FILTER_NAMES), {}).split("\0")
+        for name in _git(root, top, ("config", scope, *_FILTER_NAMES), {}).split("\0")
         if name
     }
     off = {"clean": "", "process": "", "required": "false"}
     return {f"{name}.{key}": value for name in sorted(names) for key, value in off.items()}
 
 
-def _git(root: str, arguments: tuple[str, ...], overrides: dict[str, str]) -> str:
-    env = {**scrubbed_environment(), "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0"}
+def _git(root: str, top: str, arguments: tuple[str, ...], overrides: dict[str, str]) -> str:
+    env = {
+        name: value
+        for name, value in scrubbed_environment().items()
+        if not name.startswith("GIT_") or name in _INHERITED
+    }
+    env |= {**_SETTINGS, "GIT_WORK_TREE": top}
     # As variables, not as -c: a name with "=" in it would end up as another setting.
     env["GIT_CONFIG_COUNT"] = str(len(overrides))
     for number, (key, value) in enumerate(overrides.items()):

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from flowd.workspace.git import head_commit, uncommitted_files
+from flowd.workspace.git import head_commit, tracked_files, uncommitted_files
 from tests.support.git import git
 
 
@@ -67,6 +67,55 @@ def test_no_program_of_the_repository_runs_when_asked_what_changed(
     (tmp_path / "a.txt").write_text("two\n")
     assert "a.txt" in uncommitted_files(str(tmp_path))
     assert not ran.exists()
+
+
+def test_a_missing_object_is_not_fetched_by_a_program_of_the_repository(tmp_path: Path) -> None:
+    """git fetches what a partial clone lacks, from a place and by a program that the repository names."""
+    git(tmp_path, "init")
+    (tmp_path / "a.txt").write_text("one\n")
+    git(tmp_path, "add", "-A")
+    git(tmp_path, "commit", "-qm", "one")
+    for file in (tmp_path / ".git" / "objects").glob("??/*"):
+        file.unlink()
+    program = tmp_path / "program"
+    program.write_text(f"#!/bin/sh\ntouch {tmp_path}/ran\n")
+    program.chmod(0o755)
+    with (tmp_path / ".git" / "config").open("a") as config:
+        config.write(
+            f'[extensions]\n\tpartialClone = o\n[remote "o"]\n\turl = {tmp_path}\n\tpromisor = true\n'
+        )
+        config.write(f"\tuploadpack = {program}\n[core]\n\trepositoryFormatVersion = 1\n")
+    assert uncommitted_files(str(tmp_path)) == []
+    assert not (tmp_path / "ran").exists()
+
+
+def test_a_worktree_that_the_repository_puts_elsewhere_is_not_looked_into(tmp_path: Path) -> None:
+    git(tmp_path, "init", "app")
+    (tmp_path / "private").mkdir()
+    (tmp_path / "private" / "letter.txt").touch()
+    with (tmp_path / "app" / ".git" / "config").open("a") as file:
+        file.write(f"[core]\n\tworktree = {tmp_path / 'private'}\n")
+    (tmp_path / "app" / "a.py").touch()
+    assert uncommitted_files(str(tmp_path / "app")) == ["a.py"]
+
+
+def test_files_that_git_tracks_are_told_from_those_it_does_not(tmp_path: Path) -> None:
+    git(tmp_path, "init")
+    (tmp_path / "app" / "deep").mkdir(parents=True)
+    for name in ("app/kept.md", "app/deep/kept.md", "app/loose.md"):
+        (tmp_path / name).touch()
+    assert tracked_files(str(tmp_path / "app"), "kept.md") == frozenset()
+    git(tmp_path, "add", "app/kept.md", "app/deep/kept.md")
+    found = tracked_files(str(tmp_path / "app"), "kept.md", "loose.md", "deep")
+    assert found == {"kept.md", "deep/kept.md"}
+
+
+def test_a_name_is_no_pattern_for_what_git_tracks(tmp_path: Path) -> None:
+    git(tmp_path, "init")
+    (tmp_path / "ab.md").touch()
+    git(tmp_path, "add", "-A")
+    assert tracked_files(str(tmp_path), "*.md", ":(top)ab.md") == frozenset()
+    assert tracked_files(str(tmp_path.parent / "no repository"), "ab.md") == frozenset()
 
 
 def test_a_program_below_a_relative_path_entry_is_never_run(
