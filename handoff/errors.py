@@ -22,7 +22,7 @@ class BrokenHandoffError(HandoffError, ValueError):
 
 
 class UnsafeHandoffError(HandoffError):
-    """A symbolic link would lead flowd out of the project."""
+    """A symbolic link would lead flowd to another file than the one it means."""
 
 
 class MissingFolderError(HandoffError, FileNotFoundError):

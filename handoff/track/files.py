@@ -1,4 +1,4 @@
-"""Files below ``conductor/``: untrusted when read, replaced atomically, never outside of the project."""
+"""Files below ``conductor/``: untrusted when read, replaced atomically, never through a link."""
 
 import os
 from collections.abc import Iterator
@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from flowd.handoff.errors import BrokenHandoffError, HandoffBusyError, wrap_os_errors
-from flowd.handoff.yaml.storage import inside
+from flowd.handoff.yaml.storage import inside, unlinked
 from flowd.system.files import READ_FLAGS, UnreadableFileError, atomic_write, read_capped
 from flowd.system.locks import wait_for_lock
 
@@ -35,14 +35,14 @@ def read_track_file(project: str, path: str) -> str | None:
 def replace_track_file(project: str, path: str, text: str) -> None:
     """Replace the file at *path* atomically; keep its mode."""
     with wrap_os_errors("writing", path):
-        atomic_write(inside(path, Path(project)), text, mode=_USUAL_MODE, keep_mode=True)
+        atomic_write(unlinked(path, Path(project)), text, mode=_USUAL_MODE, keep_mode=True)
 
 
 def add_track_file(project: str, path: str, text: str) -> bool:
     """Write *text* to *path* unless it exists; return True if it was written."""
     with wrap_os_errors("writing", path):
         try:
-            atomic_write(inside(path, Path(project)), text, mode=_USUAL_MODE, exclusive=True)
+            atomic_write(unlinked(path, Path(project)), text, mode=_USUAL_MODE, exclusive=True)
         except FileExistsError:
             return False
     return True
@@ -51,7 +51,7 @@ def add_track_file(project: str, path: str, text: str) -> bool:
 def make_track_folder(project: str, path: str) -> None:
     """Create the directory *path* inside the project if it is missing."""
     with wrap_os_errors("making", path):
-        Path(inside(path, Path(project))).mkdir(parents=True, exist_ok=True)
+        Path(unlinked(path, Path(project))).mkdir(parents=True, exist_ok=True)
 
 
 @contextmanager
@@ -59,7 +59,7 @@ def track_lock(project: str, directory: str) -> Iterator[None]:
     """Lock *directory* against every other flowd process and thread."""
     with wrap_os_errors("locking", directory):
         # The directory itself is the lock: no extra file appears in the repository.
-        descriptor = os.open(inside(directory, Path(project)), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        descriptor = os.open(unlinked(directory, Path(project)), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         _wait_for(descriptor, directory)
         yield

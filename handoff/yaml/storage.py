@@ -1,8 +1,10 @@
 """handoff.yaml on disk: untrusted when read, replaced atomically, kept aside when broken."""
 
 import errno
+import itertools
 import os
 import stat
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,7 +25,7 @@ from flowd.workspace.project import FOLDER
 HANDOFF = "handoff.yaml"
 LOCK = ".lock"
 LOCK_WAIT_S = 5.0
-_OPEN_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+_OPEN_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 # NFS locks only files opened for writing, and a folder cannot be.
 _CANNOT_LOCK_FOLDERS = frozenset({errno.EBADF, errno.EINVAL, errno.ENOLCK, errno.EOPNOTSUPP})
 
@@ -35,7 +37,7 @@ class Folder:
         """Open the folder of the project at *root*; if it is missing, create it or raise."""
         self.root = root
         self.path = os.path.join(root, FOLDER)
-        self.descriptor = _open_inside(self.path, root, create=create)
+        self.descriptor = _open_folder(self.path, root, create=create)
         self._lock_file: int | None = None
 
     def __enter__(self) -> "Folder":
@@ -76,18 +78,28 @@ class Folder:
             return os.open(LOCK, flags, 0o600, dir_fd=self.descriptor)
 
 
-def _open_inside(path: str, root: str | os.PathLike[str], *, create: bool) -> int:
+def _open_folder(path: str, root: str | os.PathLike[str], *, create: bool) -> int:
     with wrap_os_errors("opening", path):
         try:
-            return os.open(path, _OPEN_FOLDER | os.O_NOFOLLOW)
+            return os.open(path, _OPEN_FOLDER)
         except FileNotFoundError as error:
             if not create:
                 raise MissingFolderError(f"{path} does not exist", hint="`flow init` creates it") from error
             _make(path)
         except OSError:
-            if not Path(path).is_symlink():
-                raise
-        return os.open(inside(path, root), _OPEN_FOLDER | os.O_NOFOLLOW)
+            refuse_link(path, root)
+            raise
+        return os.open(path, _OPEN_FOLDER)
+
+
+def refuse_link(path: str, root: str | os.PathLike[str]) -> None:
+    """Raise UnsafeHandoffError if *path* is a symbolic link, wherever it leads."""
+    if os.path.islink(path):  # noqa: PTH114 a string is given on hot paths
+        real = inside(path, root)
+        raise UnsafeHandoffError(
+            f"{path} is a symbolic link to {real}; nothing was read or written",
+            hint=f"remove the symbolic link {path}",
+        )
 
 
 def inside(path: str, root: str | os.PathLike[str]) -> str:
@@ -99,6 +111,15 @@ def inside(path: str, root: str | os.PathLike[str]) -> str:
             hint=f"remove the symbolic link {path}",
         )
     return real
+
+
+def unlinked(path: str, root: str | os.PathLike[str]) -> str:
+    """Return *path*, below *root*, for writing; raise UnsafeHandoffError if any part of it is a link."""
+    place = os.fspath(root)
+    for part in Path(os.path.relpath(path, root)).parts:
+        place = os.path.join(place, part)
+        refuse_link(place, root)
+    return inside(path, root)
 
 
 def _make(path: str) -> None:
@@ -223,30 +244,36 @@ def sweep(folder: Folder) -> None:
 
 
 def target(folder: Folder) -> str:
-    """Return the name to open or replace: the handoff file, or the target of a link inside the project."""
+    """Return the name of the handoff file, to open or replace; raise UnsafeHandoffError if it is a link."""
     try:
         is_link = stat.S_ISLNK(os.lstat(HANDOFF, dir_fd=folder.descriptor).st_mode)
     except FileNotFoundError:
         return HANDOFF
-    return inside(os.path.join(folder.path, HANDOFF), folder.root) if is_link else HANDOFF
+    if is_link:
+        refuse_link(os.path.join(folder.path, HANDOFF), folder.root)
+    return HANDOFF
 
 
 def _free_name(dir_fd: int) -> str:
-    names = [f"{HANDOFF}.broken-{number}" for number in range(1, MAX_BROKEN_KEPT + 1)]
+    """Return a name for a broken file: a free one, else the oldest, never that of a directory."""
     taken = set(os.listdir(dir_fd))
-    for name in names:
+    used: list[str] = []
+    for number in itertools.count(1):
+        name = f"{HANDOFF}.broken-{number}"
         if name not in taken:
-            return name
-    oldest = min(names, key=lambda name: os.lstat(name, dir_fd=dir_fd).st_mtime_ns)
+            if len(used) < MAX_BROKEN_KEPT:
+                return name
+            break
+        if not stat.S_ISDIR(os.lstat(name, dir_fd=dir_fd).st_mode):
+            used.append(name)
+    oldest = min(used, key=lambda name: os.lstat(name, dir_fd=dir_fd).st_mtime_ns)
     _remove(oldest, dir_fd)
     return oldest
 
 
 def _remove(name: str, dir_fd: int) -> None:
-    try:
+    with suppress(FileNotFoundError, IsADirectoryError, PermissionError):  # a directory is not flowd's
         os.unlink(name, dir_fd=dir_fd)
-    except FileNotFoundError:
-        return
 
 
 def _signature(status: os.stat_result) -> Signature:

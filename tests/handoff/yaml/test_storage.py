@@ -39,7 +39,7 @@ def assert_refused(project: Path, caplog: pytest.LogCaptureFixture) -> None:
     assert handoff.load_handoff(project) is None
     assert len(caplog.records) == 1
     for write in (handoff.save_handoff, handoff.update_handoff):
-        with pytest.raises(UnsafeHandoffError, match="leads out of the project") as caught:
+        with pytest.raises(UnsafeHandoffError, match="link") as caught:
             write(VALID, project)
         assert "remove the symbolic link" in caught.value.hint
     assert outside(project) == before
@@ -79,15 +79,39 @@ def test_clearing_removes_the_link_and_not_what_it_points_to(project: Path) -> N
     assert outside(project) == before
 
 
-def test_links_that_stay_inside_the_project_are_followed(project: Path) -> None:
+@pytest.mark.parametrize("target", ["state", "notes"])
+def test_a_folder_linked_to_another_of_the_project_is_refused(
+    project: Path, caplog: pytest.LogCaptureFixture, target: str
+) -> None:
     (project / "state").mkdir()
-    (project / "notes").mkdir()
-    (project / ".flow-guardian").symlink_to("state")
-    (project / "state" / "handoff.yaml").symlink_to("../notes/mine.yaml")
-    (project / "notes" / "mine.yaml").write_text("goal: mine\nstatus: blocked\nnow: here\n")
-    handoff.update_handoff({"now": "there"}, project)
-    assert (project / "state" / "handoff.yaml").is_symlink()
-    assert "now: there" in (project / "notes" / "mine.yaml").read_text()
+    (project / ".flow-guardian").symlink_to(target)
+    assert_refused(project, caplog)
+    assert not (project / "notes").exists()
+
+
+@pytest.mark.parametrize("target", ["../.git/config", "../docker-compose.yml", "other.yaml"])
+def test_a_file_linked_to_another_of_the_project_is_refused(
+    project: Path, caplog: pytest.LogCaptureFixture, target: str
+) -> None:
+    """git's own settings, a file of YAML that git tracks: none of them is a handoff."""
+    link = plant(project, "").with_name("handoff.yaml")
+    link.unlink()
+    link.symlink_to(target)
+    victim = (link.parent / target).resolve()
+    victim.parent.mkdir(exist_ok=True)
+    victim.write_text("image: postgres\n")
+    assert_refused(project, caplog)
+    assert victim.read_text() == "image: postgres\n"
+
+
+def test_directories_where_flowd_keeps_its_own_files_do_not_stop_it(project: Path) -> None:
+    """A temporary file to sweep away and five broken files to make room for are directories."""
+    broken = plant(project, "goal: [")
+    for name in (".handoff.yaml.1-a.tmp", *(f"handoff.yaml.broken-{number}" for number in range(1, 6))):
+        (broken.parent / name / "full").mkdir(parents=True)
+    handoff.save_handoff(VALID, project)
+    assert handoff.load_handoff(project) == handoff.load_handoff(project)
+    assert "Ship it" in broken.read_text()
 
 
 def test_a_project_reached_through_a_link_works(project: Path) -> None:
