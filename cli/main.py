@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn
 
 from flowd import __version__
+from flowd.cli.output import visible_output
 from flowd.system.errors import FlowdError
 
 Run = Callable[[argparse.Namespace], int]
@@ -69,6 +70,11 @@ def run_command(
 ) -> int:
     """Run ``prog`` with *argv*, and return the exit code; import only the module of the given verb."""
     arguments = list(sys.argv[1:] if argv is None else argv)
+    with visible_output():
+        return _run(prog, about, epilog, verbs, arguments)
+
+
+def _run(prog: str, about: str, epilog: str, verbs: Mapping[str, str], arguments: list[str]) -> int:
     try:
         parser = _parser(prog, about, epilog, verbs, arguments)
         chosen = parser.parse_args(arguments)

@@ -1,16 +1,55 @@
 """Output for terminals of 80 columns: tables, colours, sizes, ages; and JSON."""
 
 import os
+import re
 import sys
 import textwrap
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from typing import Any, TextIO
 
 import msgspec
 
+from flowd.system.text import visible as visible
+
 WIDTH = 80
-# Names and errors may come from others: they must not control the terminal.
-_VISIBLE = {code: f"\\x{code:02x}" for code in (*range(0x20), *range(0x7F, 0xA0)) if chr(code) not in "\n\t"}
+# What flowd itself tells a terminal: colours, and to begin the line again.
+_OWN_CONTROLS = re.compile(r"(\x1b\[(?:0|1|2|31|32|33)m|\r\x1b\[K)")
+
+
+_CONTROLS = re.compile("[\x7f-\x9f]")
+
+
+class VisibleStream:
+    """A standard stream on which no text controls the terminal or hides in it, wherever it comes from."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        """Write *text*, escaped as ``visible`` does; on a terminal flowd's own controls stay."""
+        if self._stream.isatty():
+            parts = _OWN_CONTROLS.split(text)
+            parts[::2] = map(visible, parts[::2])
+            self._stream.write("".join(parts))
+        else:
+            self._stream.write(visible(text))
+        return len(text)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
+@contextmanager
+def visible_output() -> Iterator[None]:
+    """Guard standard output and standard error of this process while the block runs."""
+    with redirect_stdout(_guarded(sys.stdout)), redirect_stderr(_guarded(sys.stderr)):
+        yield
+
+
+def _guarded(stream: TextIO) -> Any:
+    return stream if isinstance(stream, VisibleStream) else VisibleStream(stream)
 
 
 def table(rows: Sequence[Sequence[str]], *, shrink: int = 0) -> list[str]:
@@ -24,11 +63,6 @@ def table(rows: Sequence[Sequence[str]], *, shrink: int = 0) -> list[str]:
         "  ".join(shorten(cell, width).ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
         for row in rows
     ]
-
-
-def visible(text: str) -> str:
-    """Return *text* with control characters escaped."""
-    return text.translate(_VISIBLE)
 
 
 def shorten(text: str, width: int) -> str:
@@ -83,4 +117,6 @@ def paint(text: str, colour: str) -> str:
 
 def print_json(value: object) -> None:
     """Print *value* as indented JSON."""
-    print(msgspec.json.format(msgspec.json.encode(value)).decode())
+    text = msgspec.json.format(msgspec.json.encode(value)).decode()
+    # JSON has its own way to escape these; the other escapes of ``visible`` are JSON as they are.
+    print(_CONTROLS.sub(lambda control: f"\\u{ord(control[0]):04x}", text))

@@ -1,14 +1,17 @@
 """Render a briefing: the state of the work, its age and what has drifted since. Data, not instructions."""
 
+import re
 from typing import Literal, NamedTuple
 
-from flowd.system.text import and_more
+from flowd.system.text import and_more, one_line, visible
 
 Level = Literal["L0", "L1", "L2", "L3"]
 LEVELS: tuple[Level, ...] = ("L0", "L1", "L2", "L3")
 TAG = "flow-guardian-context"
 # The client silently cuts off hook output beyond this.
 MAX_CHARACTERS = 10_000
+# Elements with a dash in their name are the client's and flowd's own; no text may open or end one.
+_OWN_ELEMENT = re.compile(r"<(?=\s*/?\s*[a-z]+-[a-z-])", re.IGNORECASE)
 FILES_SHOWN = {"L0": 0, "L1": 5, "L2": 10, "L3": 40}
 
 
@@ -54,17 +57,23 @@ def render(briefing: Briefing, *, level: Level = "L1", budget_bytes: int = 4096,
     """Return the briefing within *budget_bytes*: what matters most stays, what does not fit goes."""
     frame = (f"<{TAG}>\n", f"\n</{TAG}>") if tags else ("", "")
     room = min(budget_bytes, MAX_CHARACTERS) - sum(len(part.encode()) for part in frame)
-    body = "\n".join(_lines(_chosen(_pieces(briefing, level), room)))
+    pieces = [piece._replace(text=harmless(one_line(piece.text))) for piece in _pieces(briefing, level)]
+    body = "\n".join(_lines(_chosen(pieces, room)))
     return frame[0] + body.strip("\n") + frame[1] if body else ""
 
 
 def with_more(text: str, more: str) -> str:
-    """Return *text* with *more* added at its end, inside the tags if it has them."""
+    """Return *text* with *more*, made harmless, added at its end, inside the tags if it has them."""
     end = f"\n</{TAG}>"
     if not more:
         return text
     body = text.removesuffix(end)
-    return f"{body}\n{more}{end if body != text else ''}"
+    return f"{body}\n{harmless(more)}{end if body != text else ''}"
+
+
+def harmless(text: str) -> str:
+    """Return *text* in which nothing is invisible and nothing ends the block of context around it."""
+    return _OWN_ELEMENT.sub("&lt;", visible(text))
 
 
 def _chosen(pieces: list[_Piece], room: int) -> list[_Piece]:

@@ -1,8 +1,31 @@
 """Short texts for people: one line, cut to a length, lists that count what was left out."""
 
+import re
 from collections.abc import Sequence
 
 ELLIPSIS = "…"
+# Control characters but line feed and tab, and what is there without being seen: format characters, lone
+# surrogates, separators, private use, tags, and the selectors that carry hidden bytes. Joiners and the two
+# selectors of emoji stay, but only once after a letter.
+_UNSEEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u115f\u1160\u180b-\u180f\u200b\u200e\u200f\u2028-\u202e"
+    "\u2060-\u206f\u3164\ud800-\udfff\ue000-\uf8ff\ufe00-\ufe0d\ufeff\uffa0\ufff0-\ufffb"
+    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff\U000f0000-\U0010ffff]"
+    "|(?<=[\u200c\u200d\ufe0e\ufe0f])[\u200c\u200d\ufe0e\ufe0f](?<!\ufe0f\u200d)"
+    "|(?<![^\x00-\x7f])[\u200c\u200d\ufe0e]"
+)
+
+
+def visible(text: str) -> str:
+    """Return *text* with what a terminal obeys as ``\\xXX``, what it does not show as ``\\uXXXX``."""
+    return text if text.isascii() and text.isprintable() else _UNSEEN.sub(_escape, text)
+
+
+def _escape(match: re.Match[str]) -> str:
+    if match[0] < "\xa0":
+        return f"\\x{ord(match[0]):02x}"
+    units = match[0].encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{units[at]:02x}{units[at + 1]:02x}" for at in range(0, len(units), 2))
 
 
 def one_line(text: str) -> str:
