@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 # Tests sync thousands of files; in memory that costs nothing, and it is the same code that runs.
 SCRATCH := $(shell test -d /dev/shm && test -w /dev/shm && echo TMPDIR=/dev/shm)
 
-.PHONY: help up down test coverage check format hooks wheel bench e2e clean
+.PHONY: help up down test coverage check format hooks wheel bench e2e hostile clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z0-9]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' Makefile
@@ -61,6 +61,9 @@ format: $(VENV)/.dev ## rewrite the code in the house format
 
 e2e: $(VENV)/.dev ## drive the real Claude Code client, offline (needs npm)
 	$(SCRATCH) $(BIN)/python -m pytest tests/e2e -p no:cacheprovider $(PYTEST_ARGS)
+
+hostile: $(VENV)/.dev ## put everything a hostile repository can hold to a real daemon (minutes)
+	$(BIN)/python -m pytest -n auto tests/hostile -p no:cacheprovider $(PYTEST_ARGS)
 
 bench: $(VENV)/.dev ## flowd beside its floors, one table
 	$(BIN)/python -m bench

@@ -12,7 +12,7 @@ from tests.support.repository import ROOT
 
 TESTS = ROOT / "tests"
 # Tests of the repository itself, of real programs, and helpers: these mirror no folder of code.
-NOT_MIRRORED = {"data", "e2e", "support"}
+NOT_MIRRORED = {"data", "e2e", "hostile", "support"}
 TEST_FILES = [
     file
     for file in sorted(path.relative_to(TESTS) for path in TESTS.rglob("test_*.py"))
