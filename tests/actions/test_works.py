@@ -1,16 +1,22 @@
 """Works are kept in the transaction that stores what is read, and survive everything that facts survive."""
 
+import sqlite3
 import time
+from contextlib import closing
 from pathlib import Path
 
 import msgspec
 
+from flowd.actions.brief import BriefingRequest, compose
 from flowd.actions.works import WorkUpdater, open_works
 from flowd.model.facts import WorkChanged, state_fact
 from flowd.model.session import SessionState
 from flowd.store.database import Database
 from flowd.store.journal import Batch, Journal
+from flowd.store.migrations import migrate
 from flowd.store.works import Works
+from tests.support.released_schemas import make_released
+from tests.support.repository import ROOT
 
 NOW = time.time()
 
@@ -77,3 +83,25 @@ def test_a_session_that_ends_as_a_one_off_gives_the_place_back(database: Databas
     (left,) = read(updater, database, msgspec.structs.replace(once, status="completed"))
     assert left.work.goal == "Mend it"
     assert Journal(database).fact(f"work:{begun.work.id}") is None
+
+
+def test_a_core_db_of_0_1_0_is_told_as_works(tmp_path: Path, project: Path) -> None:
+    path = make_released("0003_index_changed_words", tmp_path / "old" / "core.db")
+    rows = (ROOT / "tests" / "data" / "core-0.1.0.sql").read_text(encoding="utf-8")
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("delete from flow_facts")
+        connection.executescript(rows.replace("/home/ada/shop", str(project)))
+    migrate(path)
+    database = Database(path)
+    (work,) = open_works(database, str(project)).works
+    assert work.goal == "Write a CSV exporter for the orders in exporter.py"
+    assert work.sessions == ("monday", "tuesday")
+    assert [step.text for step in work.steps] == ["Document the exporter in docs/export.md"]
+    assert (work.status, work.now) == ("in_progress", "Ask Eva about rounding")
+    text = compose(database, BriefingRequest(cwd=str(project), session_id="new", source="startup")).text
+    assert "- Document the exporter in docs/export.md" in text
+    assert "**Now:** Ask Eva about rounding" in text
+    assert "**Hypothesis:** VAT is rounded per line" in text
+    assert "2+2" not in text
+    assert "what were we doing" not in text
+    database.close()
