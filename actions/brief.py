@@ -87,9 +87,10 @@ def compose(database: Database, asked: BriefingRequest, redact: Redact = redact_
     if project is None:
         return Injection("")
     journal = Journal(database)
+    # First: it brings the user's fields along if the project was moved.
+    around = _around(database, project, asked)
     said, said_at = user_fields(journal, project.root)
     present, warning = _trusted_file(database, project.root, said, redact)
-    around = _around(database, project, asked)
     asks = tuple(found.reason for found in of_project(open_escalations(journal), project.root))
     latest = latest_of_project(journal, project.root)
     work = _choose_work(project, around, asked) or _without_sessions(project, said, said_at, latest, present)
@@ -106,12 +107,20 @@ def compose(database: Database, asked: BriefingRequest, redact: Redact = redact_
 def _around(database: Database, project: Project, asked: BriefingRequest) -> Around:
     return Around(
         works=open_works(database, project.root),
-        elsewhere=Works(database).of_repository(project.repository),
+        elsewhere=_elsewhere(database, project),
         states=Journal(database).states_of(project.root, project.repository, STATES_READ),
         idle_after_s=asked.idle_after_s,
         gone=asked.gone,
         asking=asked.session_id,
     )
+
+
+def _elsewhere(database: Database, project: Project) -> list[Work]:
+    """Return the works of other worktrees and of other clones of *project*'s repository, latest first."""
+    store = Works(database)
+    found = {work.id: work for work in store.of_clones(project.root)}
+    found |= {work.id: work for work in store.of_repository(project.repository)}
+    return sorted(found.values(), key=lambda work: -work.touched_at)
 
 
 def _choose_work(project: Project, around: Around, asked: BriefingRequest) -> Work | None:

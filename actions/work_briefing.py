@@ -151,7 +151,7 @@ def _others(work: Work, around: Around) -> list[Work]:
 def _other(work: Work, around: Around, project: str) -> str:
     """Return the head of the line for another work: its goal, where it is, how it stands."""
     when = "at work right now" if around.is_active(work.session_id) else age(work.touched_at)
-    place = f"in the worktree {work.project}, " if work.project != project else ""
+    place = f"in {work.project}, " if work.project != project else ""
     steps = sum(step.source != "state" for step in work.steps)
     known = [place + (f"branch {work.branch}" if work.branch else ""), work.status, when]
     known += [f"{steps} open step{'s' * (steps != 1)}"] if steps else []

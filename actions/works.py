@@ -2,6 +2,7 @@
 
 import time
 from collections import OrderedDict
+from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
@@ -16,10 +17,12 @@ from flowd.model.facts import Checkpointed, Fact, StateChanged, StepEdited, Work
 from flowd.model.session import SessionState
 from flowd.model.work import Step, StepAction, StepEdit, Work
 from flowd.store.database import Database
+from flowd.store.handoff_fields import HandoffYamlStates
 from flowd.store.journal import Batch, Journal
 from flowd.store.works import WorkRows, Works, put_works, work_fact
 from flowd.system.errors import FlowdError
 from flowd.workspace.git import read_branch
+from flowd.workspace.project import resolve_project
 
 # How many sessions of a core.db from before works were kept are looked at.
 SESSIONS_FORMED = 60
@@ -30,13 +33,35 @@ PROJECTS_LISTED = 50
 
 
 def open_works(database: Database, project: str) -> ProjectWorks:
-    """Return the works of *project*; those of a core.db that has none yet are formed and stored."""
+    """Return the works of *project*.
+
+    Without any they are those of the place where the project was before it was moved, renamed or cloned
+    again; else they are formed from the sessions that core.db holds.
+    """
     store = Works(database)
-    opened = ProjectWorks(store.of_project(project), store.assignments(project))
+    opened = _opened(store, project)
+    if not opened.is_known and _move_here(database, project):
+        opened = _opened(store, project)
     if not opened.is_known:
         _form(database, project, opened)
     refresh_user_words(store, project, opened)
     return opened
+
+
+def _opened(store: Works, project: str) -> ProjectWorks:
+    return ProjectWorks(store.of_project(project), store.assignments(project))
+
+
+def _move_here(database: Database, root: str) -> bool:
+    """Give *root* the works of the place it was at before; return False if there is no such place."""
+    project = resolve_project(root) if Path(root).is_dir() else None
+    if project is None:
+        return False
+    places = HandoffYamlStates(database).at_another_place(root)
+    former = next((place for place in places if not Path(place.project).is_dir()), None)
+    if former is not None:
+        Works(database).move(former, project)
+    return former is not None
 
 
 def refresh_user_words(store: Works, project: str, works: ProjectWorks) -> None:

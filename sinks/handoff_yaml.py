@@ -19,6 +19,7 @@ from flowd.sinks.protocol import PermanentFailureError
 from flowd.store.database import Database
 from flowd.store.handoff_fields import GUARDED, HandoffYamlState, HandoffYamlStates, folder_identity
 from flowd.store.works import Works
+from flowd.workspace.git import origin
 from flowd.workspace.project import FOLDER
 
 MAX_FILES = 20
@@ -83,6 +84,8 @@ class HandoffYamlSink:
         is_new = not os.path.exists(os.path.join(work.project, FOLDER))  # noqa: PTH110 hot path
         offered = handoff_of(work)
         intended = _intended(work, shown, offered)
+        if work.project not in self._cached:
+            intended = msgspec.structs.replace(intended, origin=origin(work.project))
         if intended.written != shown.written:
             # Record our values first: after a crash they must still be recognised as ours.
             self._handoffs.put(intended)

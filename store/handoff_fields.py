@@ -11,6 +11,7 @@ import msgspec
 from flowd.model.facts import Fact, TrackBound, TrustGranted, UserFieldsSaved
 from flowd.store.database import Database
 from flowd.store.journal import Journal
+from flowd.workspace.git import origin
 from flowd.workspace.project import FOLDER
 
 VALUES_KEPT = 16
@@ -35,6 +36,7 @@ class HandoffYamlState(msgspec.Struct, frozen=True):
     written: dict[str, tuple[str, ...]] = {}
     folder: str = ""
     work: str = ""
+    origin: str = ""
 
     def is_ours(self, field: str, value: object) -> bool:
         """Return True if flowd wrote *value* into *field*."""
@@ -60,14 +62,27 @@ class HandoffYamlStates:
         """Return the stored state of *project*'s handoff.yaml, an empty one if there is none."""
         with self._database.reading() as connection:
             row = connection.execute(
-                "select session_id, last_activity_at, written, folder, work from flow_handoffs "
+                "select session_id, last_activity_at, written, folder, work, origin from flow_handoffs "
                 "where project = ?",
                 (project,),
             ).fetchone()
         if row is None:
             return HandoffYamlState(project)
         written = msgspec.json.decode(row[2], type=dict[str, tuple[str, ...]])
-        return HandoffYamlState(project, row[0], row[1], written, row[3] or "", row[4] or "")
+        folder, work, origin = (value or "" for value in row[3:])
+        return HandoffYamlState(project, row[0], row[1], written, folder, work, origin)
+
+    def at_another_place(self, project: str) -> list[HandoffYamlState]:
+        """Return the states of other places of *project*, latest first: its clones, and where it was."""
+        folder, here = folder_identity(project), origin(project)
+        with self._database.reading() as connection:
+            rows = connection.execute(
+                "select project from flow_handoffs where project != ? "
+                "and ((folder != '' and folder = ?) or (origin != '' and origin = ?)) "
+                "order by folder = ? desc, last_activity_at desc",
+                (project, folder, here, folder),
+            ).fetchall()
+        return [self.get(place) for (place,) in rows]
 
     def put(self, *states: HandoffYamlState) -> None:
         """Store *states*."""
@@ -79,13 +94,15 @@ class HandoffYamlStates:
                 msgspec.json.encode(state.written).decode(),
                 state.folder,
                 state.work,
+                state.origin,
             )
             for state in states
         ]
         with self._database.transaction() as connection:
             connection.executemany(
                 "insert or replace into flow_handoffs "
-                "(project, session_id, last_activity_at, written, folder, work) values (?, ?, ?, ?, ?, ?)",
+                "(project, session_id, last_activity_at, written, folder, work, origin) "
+                "values (?, ?, ?, ?, ?, ?, ?)",
                 rows,
             )
 

@@ -202,3 +202,4 @@ def create_works(tables: Tables) -> None:
     )
     tables.table("flow_contributions").create_index(["project"], if_not_exists=True)
     tables.table("flow_handoffs").add_column("work", str)
+    tables.table("flow_handoffs").add_column("origin", str)

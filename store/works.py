@@ -2,14 +2,16 @@
 
 import sqlite3
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import msgspec
 
 from flowd.model.facts import Fact, StepEdited, UserFieldsSaved, WorkChanged
-from flowd.model.work import Assignment, StepEdit, UserWords, Work
+from flowd.model.work import Assignment, Contribution, StepEdit, UserWords, Work
 from flowd.store.database import Database
+from flowd.store.handoff_fields import HandoffYamlState, HandoffYamlStates, folder_identity
 from flowd.store.journal import Journal
+from flowd.workspace.project import Project
 
 _encode = msgspec.json.Encoder().encode
 _work = msgspec.json.Decoder(Work).decode
@@ -23,6 +25,9 @@ _PUT_CONTRIBUTION = (
     "insert or replace into flow_contributions (session_id, project, work, role, last_activity_at, body) "
     "values (?, ?, ?, ?, ?, ?)"
 )
+
+
+Kept = TypeVar("Kept", Work, Contribution)
 
 
 class WorkRows(NamedTuple):
@@ -47,6 +52,32 @@ class Works:
     def of_repository(self, repository: str) -> list[Work]:
         """Return the works of all worktrees of *repository*, latest first."""
         return self._works("repository = ? and repository != ''", repository)
+
+    def of_clones(self, project: str) -> list[Work]:
+        """Return the works of other clones of *project*'s repository, latest first."""
+        clones = HandoffYamlStates(self._database).at_another_place(project)
+        works = [work for clone in clones for work in self.of_project(clone.project)]
+        return sorted(works, key=lambda work: -work.touched_at)
+
+    def move(self, former: HandoffYamlState, place: Project) -> None:
+        """Give what is kept of the place *former*, which is gone, to *place*."""
+        works = [_at(place, work) for work in self.of_project(former.project)]
+        assignments = [
+            msgspec.structs.replace(one, contribution=_at(place, one.contribution))
+            for one in self.assignments(former.project)
+        ]
+        folder = former.folder if former.folder == folder_identity(place.root) else ""
+        with self._database.transaction() as connection:
+            put_works(connection, WorkRows(works, assignments))
+            connection.execute(
+                "update or replace flow_handoffs set project = ?, folder = ? where project = ?",
+                (place.root, folder, former.project),
+            )
+            for name in ("words", "trust"):
+                connection.execute(
+                    "update or ignore flow_facts set key = ?, project = ? where key = ?",
+                    (f"{name}:{place.root}", place.root, f"{name}:{former.project}"),
+                )
 
     def everywhere(self) -> list[Work]:
         """Return all works, latest first."""
@@ -98,6 +129,13 @@ class Works:
                 (value,),
             )
             return [_work(body) for (body,) in rows]
+
+
+def _at(place: Project, kept: Kept) -> Kept:
+    """Return a work or a contribution as one of *place*."""
+    return msgspec.structs.replace(
+        kept, project=place.root, repository=place.repository, worktree=place.worktree
+    )
 
 
 def put_works(connection: sqlite3.Connection, rows: WorkRows) -> None:

@@ -2,16 +2,20 @@
 
 # ruff: noqa: PTH100, PTH112 - os.path answers False where Path raises, as for a folder that may not be entered
 import os
+import re
 from pathlib import Path
 from typing import NamedTuple
 
-from flowd.system.files import read_line, read_tail
+from flowd.system.files import read_line, read_tail, read_whole
 from flowd.system.processes import DeadlineExceededError, run_program, scrubbed_environment
 
 _BRANCHES = "refs/heads/"
 # Repositories in the reftable format keep this fixed text in HEAD; the branch is stored elsewhere.
 _REFTABLE_PLACEHOLDER = ".invalid"
 _SHORT_SHA = 7
+MAX_CONFIG_BYTES = 1 << 16
+_URL = re.compile(r"^\s*url\s*=\s*(\S+)", re.MULTILINE)
+_SCHEME = re.compile(r"^(?:[a-z+]+://)?(?:[^@/]+@)?", re.IGNORECASE)
 
 
 class GitPlace(NamedTuple):
@@ -55,6 +59,43 @@ def read_branch(root: str | os.PathLike[str]) -> str:
     """Return the branch checked out at *root*, a short commit id when detached, or ``""``."""
     place = enclosing_git_place(os.path.abspath(root))
     return _branch_of(read_line(place.head)) if place else ""
+
+
+def origin(root: str) -> str:
+    """Return what *root* is in the repository that ``origin`` names, the same in each clone; ``""`` without.
+
+    A linked worktree has none: it is found through its repository.
+    """
+    checkout = _checkout_of(root)
+    place = git_place(checkout) if checkout else None
+    if place is None or place.worktree:
+        return ""
+    url = _URL.search(_config(place).partition('[remote "origin"]')[2].partition("\n[")[0])
+    return f"{_normalised(url.group(1))} {os.path.relpath(root, checkout)}" if url else ""
+
+
+def _config(place: GitPlace) -> str:
+    try:
+        return read_whole(os.path.join(place.common, "config"), MAX_CONFIG_BYTES).decode("utf-8", "replace")
+    except (OSError, ValueError):
+        return ""
+
+
+def _checkout_of(path: str) -> str:
+    """Return the nearest directory upwards that is a checkout, ``""`` if there is none."""
+    while not os.path.lexists(os.path.join(path, ".git")):
+        parent = os.path.dirname(path)
+        if parent == path:
+            return ""
+        path = parent
+    return path
+
+
+def _normalised(url: str) -> str:
+    """Return *url* without what differs between the ways to write it: scheme, user, ``.git``."""
+    bare = _SCHEME.sub("", url.strip()).removesuffix("/").removesuffix(".git")
+    host, colon, path = bare.partition(":")
+    return f"{host}/{path}" if colon and "/" not in host else bare
 
 
 def _linked_place(directory: str) -> GitPlace:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from flowd.workspace.git import head_commit, tracked_files, uncommitted_files
+from flowd.workspace.git import head_commit, origin, tracked_files, uncommitted_files
 from tests.support.git import git
 
 
@@ -136,3 +136,22 @@ def test_a_reflog_that_is_a_fifo_is_passed_over(tmp_path: Path) -> None:
     logs.mkdir(exist_ok=True)
     os.mkfifo(logs / "HEAD")
     assert head_commit(str(tmp_path)) == ""
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "git@example.org:ada/shop.git",
+        "https://example.org/ada/shop",
+        "https://ada:x@example.org/ada/shop.git",
+        "ssh://git@example.org/ada/shop/",
+    ],
+)
+def test_the_origin_is_the_same_however_its_url_is_written(tmp_path: Path, url: str) -> None:
+    (tmp_path / "api").mkdir()
+    git(tmp_path, "init")
+    assert origin(str(tmp_path)) == ""
+    git(tmp_path, "remote", "add", "upstream", "https://example.org/else")
+    git(tmp_path, "remote", "add", "origin", url)
+    assert origin(str(tmp_path)) == "example.org/ada/shop ."
+    assert origin(str(tmp_path / "api")) == "example.org/ada/shop api"

@@ -8,6 +8,7 @@ CREATE TABLE "flow_contributions" (
    "body" TEXT
 );
 ALTER TABLE "flow_handoffs" ADD COLUMN "work" TEXT;
+ALTER TABLE "flow_handoffs" ADD COLUMN "origin" TEXT;
 INSERT INTO "flow_migrations" VALUES(5,'flowd','0005_works','2026-01-01 00:00:00.000000+00:00');
 CREATE TABLE "flow_works" (
    "id" TEXT PRIMARY KEY,
