@@ -124,6 +124,7 @@ class Supervisor:
             gate=self._gate,
             reader=self._reader.status,
             handoffs=self._reader.handoffs,
+            failures=self._reader.failures,
             dispatcher=self._dispatcher,
             threads=self._threads,
             watcher=lambda: self._watcher,
@@ -133,7 +134,11 @@ class Supervisor:
             started_at=self._started_at,
         )
         handlers = ControlHandlers(
-            StatusReporter(sources), self._dispatcher, self._reload_settings, self._collect_external
+            StatusReporter(sources),
+            self._dispatcher,
+            self._reload_settings,
+            self._collect_external,
+            lambda: self._queue.submit(self._reader.retry),
         )
         self._control = ControlServer(
             self._paths.socket, handlers.handlers(), deferred={"hook": self._hooks.handle}

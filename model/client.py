@@ -6,6 +6,9 @@ from typing import Any
 
 import msgspec
 
+from flowd.system.text import storable
+from flowd.system.times import MAX_TIME
+
 Version = tuple[int, int, int]
 
 # "2.1.327 (Claude Code)"
@@ -63,5 +66,6 @@ class HookInput(msgspec.Struct, frozen=True):
 def hook_input(raw: Mapping[str, Any], at: object = 0.0) -> HookInput:
     """Return the fields of *raw* that are text, fired *at* that time; anything else counts as missing."""
     names = [name for name in HookInput.__struct_fields__ if name != "at"]
-    fired_at = float(at) if isinstance(at, (int, float)) else 0.0
-    return HookInput(at=fired_at, **{name: raw[name] for name in names if isinstance(raw.get(name), str)})
+    fired_at = float(at) if isinstance(at, (int, float)) and 0 < at < MAX_TIME else 0.0
+    texts = {name: storable(raw[name]) for name in names if isinstance(raw.get(name), str)}
+    return HookInput(at=fired_at, **texts)

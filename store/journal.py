@@ -4,15 +4,18 @@ import sqlite3
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 import msgspec
 
+from flowd.config.logs import log
 from flowd.model.facts import REPLACING, Body, Fact, StateChanged
 from flowd.model.session import SessionState
 from flowd.store.database import Database
 from flowd.store.packed_sources import PackedSource, load_sources
 from flowd.store.sessions import OF_PROJECT
 from flowd.store.sources import Source, store_source
+from flowd.system.text import storable
 
 _encode_body = msgspec.json.Encoder().encode
 _decode_body = msgspec.json.Decoder(Body).decode
@@ -43,6 +46,8 @@ class Batch:
         self.counters: Counter[str] = Counter()
         # Projections that must never be behind the facts are written with them.
         self.also: list[Callable[[sqlite3.Connection], None]] = []
+        # Where all this comes from, to find what cannot be stored.
+        self.paths: set[str] = set()
         self.bytes_read = 0
 
     def __bool__(self) -> bool:
@@ -147,7 +152,7 @@ class Journal:
                 "select seq, key, session_id, project, at, body from flow_facts where " + where,  # noqa: S608 constants
                 values,
             ).fetchall()
-        return [_fact(row) for row in rows]
+        return _facts_in(rows)
 
     def facts_after(self, seq: int, limit: int) -> list[Fact]:
         """Return up to *limit* facts after *seq*, in order."""
@@ -157,7 +162,7 @@ class Journal:
                 "where seq > ? order by seq limit ?",
                 (seq, limit),
             ).fetchall()
-        return [_fact(row) for row in rows]
+        return _facts_in(rows)
 
     def latest_states(self, limit: int) -> list[SessionState]:
         """Return the states of the *limit* recently active sessions."""
@@ -165,7 +170,7 @@ class Journal:
             rows = connection.execute(
                 "select body from flow_facts where kind = 'state' order by at desc limit ?", (limit,)
             ).fetchall()
-        bodies = [body_from_text(body) for (body,) in rows]
+        bodies = [decodable_body(body) for (body,) in rows]
         return [body.state for body in bodies if isinstance(body, StateChanged)]
 
     def prune(self, stops_kept: int) -> None:
@@ -200,6 +205,18 @@ def body_from_text(text: str) -> Body:
     return body
 
 
+def decodable_body(text: str) -> Body | None:
+    """Return the body that *text* holds, None if it cannot be decoded: one bad row must not stop all others.
+
+    NULs are replaced, which an earlier version stored.
+    """
+    try:
+        return body_from_text(text.replace("\\u0000", "\\ufffd") if "\\u0000" in text else text)
+    except (msgspec.DecodeError, RecursionError) as error:
+        log.warning("fact_unreadable", error=str(error))
+        return None
+
+
 def _store_memories(connection: sqlite3.Connection, memories: dict[str, bytes]) -> None:
     now = time.time()
     connection.executemany(
@@ -215,13 +232,11 @@ def _append(connection: sqlite3.Connection, fact: Fact, statement: str) -> int:
     return (cursor.lastrowid or 0) if cursor.rowcount > 0 else 0
 
 
-def _fact(row: Iterable[object]) -> Fact:
-    seq, key, session_id, project, at, body = row
-    return Fact(
-        key=str(key),
-        session_id=str(session_id),
-        project=str(project),
-        at=float(at),  # type: ignore[arg-type]  # the column is real, not null
-        body=body_from_text(str(body)),
-        seq=int(seq),  # type: ignore[call-overload]  # the column is the integer primary key
-    )
+def _facts_in(rows: Iterable[tuple[Any, ...]]) -> list[Fact]:
+    """Return the facts of *rows* but those that cannot be decoded."""
+    found = []
+    for seq, key, session_id, project, at, text in rows:
+        body = decodable_body(str(text))
+        if body is not None:
+            found.append(Fact(str(key), str(session_id), storable(str(project)), float(at), body, int(seq)))
+    return found

@@ -14,12 +14,12 @@ from typing import Any
 
 import msgspec
 
-from flowd.store.sources import COLUMNS, SELECT, Source
+from flowd.store.sources import COLUMNS, SELECT, Source, as_int64
 
 # The fields compared with a stat result come first, so that a comparison needs no unpacking.
-_STAT = struct.Struct("<QqQ")
-_IDENTITY = struct.Struct("<16xQq")
-_HEAD = struct.Struct("<QqQq??")
+_STAT = struct.Struct("<qqq")
+_IDENTITY = struct.Struct("<16xqq")
+_HEAD = struct.Struct("<qqqq??")
 _SUBAGENT_AT, _LIVE_AT = _IDENTITY.size, _IDENTITY.size + 1
 _pack_stat = _STAT.pack
 _encode = msgspec.msgpack.Encoder().encode
@@ -54,9 +54,10 @@ class PackedSource(msgspec.Struct, gc=False):
     def is_as_read(self, status: os.stat_result) -> bool:
         """Return True if size, modification time and inode are those of the last read."""
         data = self.data
+        found = status.st_size, as_int64(status.st_mtime_ns), as_int64(status.st_ino)
         if isinstance(data, bytes):
-            return data.startswith(_pack_stat(status.st_size, status.st_mtime_ns, status.st_ino))
-        return (data.size, data.mtime_ns, data.inode) == (status.st_size, status.st_mtime_ns, status.st_ino)
+            return data.startswith(_pack_stat(*found))
+        return (data.size, data.mtime_ns, data.inode) == found
 
     def mentions(self, session_id: str) -> bool:
         """Return False if it is certainly not a transcript of the session; cheap."""

@@ -5,6 +5,17 @@ from typing import Literal
 
 import msgspec
 
+_INT64 = 1 << 63
+
+
+def as_int64(number: int) -> int:
+    """Return *number* as SQLite stores it: what is out of range wraps around, and stays what it was equal to.
+
+    Inodes of some file systems have 64 bits, and a file may be dated after 2262.
+    """
+    return number if -_INT64 <= number < _INT64 else (number + _INT64) % (2 * _INT64) - _INT64
+
+
 SourceState = Literal["live", "vanished", "replaced"]
 
 

@@ -3,7 +3,7 @@
 import errno
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
 from flowd.system.errors import FlowdError
@@ -43,15 +43,46 @@ def read_whole(path: str, limit: int) -> bytes:
         os.close(descriptor)
 
 
-def read_tail(path: str, limit: int) -> bytes:
+def real_inside(path: str | os.PathLike[str], root: str | os.PathLike[str]) -> str:
+    """Return the real path of *path*; raise UnreadableFileError if links lead out of *root*."""
+    real, home = os.path.realpath(path), os.path.realpath(root)
+    if real != home and not real.startswith(home.rstrip("/") + "/"):
+        raise UnreadableFileError(
+            f"{os.fspath(path)} leads out of {os.fspath(root)} to {real}", hint="remove the symbolic link"
+        )
+    return real
+
+
+def read_inside(path: str | os.PathLike[str], root: str | os.PathLike[str], limit: int) -> bytes:
+    """Return all bytes of the regular file at *path*; raise UnreadableFileError if links lead out of *root*.
+
+    For files that a stranger may have put into a repository: nothing outside of it is opened, and a device
+    or a FIFO neither blocks nor answers.
+    """
+    descriptor = os.open(real_inside(path, root), READ_FLAGS | os.O_NOFOLLOW)
+    try:
+        return read_capped(descriptor, limit)
+    finally:
+        os.close(descriptor)
+
+
+def read_head(path: str | os.PathLike[str], limit: int) -> bytes:
+    """Return the first *limit* bytes of the regular file at *path*; raise as `read_capped` does."""
+    return _read_part(path, limit, lambda _: 0)
+
+
+def read_tail(path: str | os.PathLike[str], limit: int) -> bytes:
     """Return the last *limit* bytes of the regular file at *path*; raise as `read_capped` does."""
+    return _read_part(path, limit, lambda size: max(0, size - limit))
+
+
+def _read_part(path: str | os.PathLike[str], limit: int, start: Callable[[int], int]) -> bytes:
     descriptor = os.open(path, READ_FLAGS)
     try:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
             raise UnreadableFileError("not a regular file")
-        os.lseek(descriptor, max(0, status.st_size - limit), os.SEEK_SET)
-        return os.read(descriptor, limit)
+        return os.pread(descriptor, limit, start(status.st_size))
     finally:
         os.close(descriptor)
 

@@ -14,6 +14,7 @@ _UNSEEN = re.compile(
     "|(?<=[\u200c\u200d\ufe0e\ufe0f])[\u200c\u200d\ufe0e\ufe0f](?<!\ufe0f\u200d)"
     "|(?<![^\x00-\x7f])[\u200c\u200d\ufe0e]"
 )
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def visible(text: str) -> str:
@@ -36,6 +37,16 @@ def one_line(text: str) -> str:
 def printable_line(text: str) -> str:
     """Return *text* on one line without control and format characters."""
     return one_line("".join(letter if letter.isprintable() else " " for letter in text))
+
+
+def is_storable(text: str) -> bool:
+    """Return True if *text* has neither NUL, which no path may have, nor bytes that were not UTF-8."""
+    return "\0" not in text and (text.isascii() or _SURROGATE.search(text) is None)
+
+
+def storable(text: str) -> str:
+    """Return *text* with a replacement character for each NUL and for each byte that was not UTF-8."""
+    return text if is_storable(text) else _SURROGATE.sub("\ufffd", text).replace("\0", "\ufffd")
 
 
 def cut(text: str, size: int) -> str:

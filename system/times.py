@@ -4,6 +4,8 @@ import re
 import time
 from datetime import UTC, date, datetime
 
+# The end of the year 9999, the last that a datetime can hold.
+MAX_TIME = 253_402_300_799.0
 _UTC_TEXT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)")
 
 

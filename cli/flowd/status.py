@@ -12,11 +12,19 @@ from flowd.actions.daemon_client import ask, control_socket, running_holder
 from flowd.cli.main import EXIT_COULD_NOT, EXIT_NOT_RUNNING, add_verb
 from flowd.cli.output import ago, home_relative, paint, print_json, size, table, wrapped
 from flowd.config.paths import resolve_paths
-from flowd.daemon.control.status import ProcessStatus, RecordCounts, Status, StoreStatus, WatchStatus
+from flowd.daemon.control.status import (
+    FailureLine,
+    ProcessStatus,
+    RecordCounts,
+    Status,
+    StoreStatus,
+    WatchStatus,
+)
 from flowd.system.errors import FlowdError, NotRunningError
 from flowd.system.text import one_line
 
 MAX_SESSIONS = 10
+MAX_FAILURES = 10
 # What reading a transcript can recover from, by the name of its counter: singular and plural.
 TROUBLES = {
     "glued_lines": ("concatenated line", "concatenated lines"),
@@ -40,7 +48,8 @@ class NotRunning(msgspec.Struct, frozen=True, kw_only=True):
 
 def page(status: Running) -> list[str]:
     """Return the status as lines of at most 80 columns."""
-    return [*_head(status), "", *_sessions(status), "", *_sinks(status), "", *_foot(status)]
+    failures = [*_failures(status.failures), ""] if status.failures else []
+    return [*_head(status), "", *_sessions(status), "", *_sinks(status), "", *failures, *_foot(status)]
 
 
 def _head(status: Running) -> list[str]:
@@ -94,6 +103,16 @@ def _sinks(status: Running) -> list[str]:
     details = [f"{sink.name}: {sink.detail}" for sink in status.sinks if sink.detail]
     lines = [line for detail in details for line in wrapped(detail, first="  ", rest="    ")]
     return [*table(rows, shrink=5), *lines]
+
+
+def _failures(failures: list[FailureLine]) -> list[str]:
+    rows = [("LEFT OUT", "SINCE", "TRIES", "ERROR")]
+    rows += [
+        (home_relative(failure.path), ago(failure.since), str(failure.times), failure.error)
+        for failure in failures[:MAX_FAILURES]
+    ]
+    more = len(failures) - MAX_FAILURES
+    return [*table(rows, shrink=0), *([f"and {more} more"] if more > 0 else [])]
 
 
 def _foot(status: Running) -> list[str]:

@@ -12,6 +12,7 @@ from flowd.daemon.control import status as snapshots
 from flowd.daemon.delivery.dispatcher import Dispatcher
 from flowd.daemon.delivery.sink_worker import SinkStatus, SinkWorker
 from flowd.daemon.projects.documents import HandoffFiles
+from flowd.daemon.reading.failures import Failures
 from flowd.daemon.reading.pipeline import count_by_name, is_unknown_type
 from flowd.daemon.reading.progress import ReaderStatus
 from flowd.daemon.reading.watcher import Watcher
@@ -35,6 +36,7 @@ class StatusSources(NamedTuple):
     gate: StoreGate
     reader: ReaderStatus
     handoffs: HandoffFiles
+    failures: Failures
     dispatcher: Dispatcher
     threads: Mapping[str, SupervisedThread]
     watcher: Callable[[], Watcher]
@@ -59,6 +61,7 @@ class StatusReporter:
         sources, progress, totals = self._sources, self._sources.reader.progress, self._sources.reader.totals
         sinks = [self._sink_line(worker) for worker in sources.dispatcher.workers.values()]
         threads = [thread.status for thread in sources.threads.values()]
+        failures = sources.failures.listed
         reasons = self._reasons(sinks, threads)
         active, unread = self._threads()
         process, store_bytes = self._measure()
@@ -93,6 +96,7 @@ class StatusReporter:
             threads_active=active,
             threads_unread=unread,
             escalations=list(sources.handoffs.escalations),
+            failures=list(failures),
         )
 
     def _reasons(self, sinks: list[snapshots.SinkLine], threads: list[snapshots.ThreadLine]) -> list[str]:
@@ -105,6 +109,10 @@ class StatusReporter:
             reasons.append(f"{unwatched} directories are polled: no watches left")
         if sources.settings_error():
             reasons.append(f"settings not reloaded: {sources.settings_error()}")
+        failed = len(sources.failures.listed)
+        if failed:
+            what = "file is" if failed == 1 else "files are"
+            reasons.append(f"{failed} {what} left out (listed below; run `flowd retry` to try again)")
         reasons += [
             f"{thread.name} is {thread.state}: {thread.last_error}"
             for thread in threads
@@ -207,7 +215,9 @@ class ControlHandlers:
         dispatcher: Dispatcher,
         reload_settings: Callable[[], str],
         collect_external: Callable[[], None],
+        retry_files: Callable[[], None],
     ) -> None:
+        self._retry_files = retry_files
         self._reporter = reporter
         self._dispatcher = dispatcher
         self._reload_settings = reload_settings
@@ -231,6 +241,8 @@ class ControlHandlers:
         names = [wanted] if wanted else list(workers)
         for name in names:
             workers[name].retry()
+        if wanted is None:
+            self._retry_files()
         return names
 
     def _poke(self, _: Mapping[str, Any]) -> bool:

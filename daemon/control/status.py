@@ -49,6 +49,15 @@ class ThreadLine(msgspec.Struct, frozen=True, kw_only=True):
     last_error: str
 
 
+class FailureLine(msgspec.Struct, frozen=True, kw_only=True):
+    """One file that could not be processed: what went wrong, since when, and how many times it was tried."""
+
+    path: str
+    error: str
+    since: float
+    times: int
+
+
 class RecordCounts(msgspec.Struct, frozen=True, kw_only=True):
     """Totals: records read from transcripts, facts stored, deliveries made."""
 
@@ -116,6 +125,7 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     threads_active: int
     threads_unread: dict[str, int]
     escalations: list[str]
+    failures: list[FailureLine]
 
 
 def measure_process(children: int, threads: int) -> ProcessStatus:

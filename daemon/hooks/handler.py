@@ -71,7 +71,9 @@ class HookHandler:
             return answer_session_start(self._context, hook)
         except FlowdError as error:
             log.warning("injection_failed", session=hook.session_id, error=str(error))
-            return ""
+        except Exception as error:  # noqa: BLE001 the content of one project must not end the thread
+            log.exception("injection_failed", session=hook.session_id, error=repr(error))
+        return ""
 
     def _read_first(self, hook: HookInput) -> None:
         """Wait until the reader has caught up with the session's transcript, within a deadline."""
@@ -82,6 +84,7 @@ class HookHandler:
 
 MAX_BYTES = 4 << 20
 MAX_EVENTS = 1000
+MAX_DIGITS = 19
 
 
 class Spool:
@@ -125,4 +128,4 @@ def _read(file: Path) -> HookInput | None:
 def _time_in(name: str) -> float:
     """Return when the hook was fired, in seconds; file names begin with it, in nanoseconds."""
     first = name.partition("-")[0]
-    return int(first) / 1e9 if first.isdecimal() else 0.0
+    return int(first) / 1e9 if first.isdecimal() and len(first) <= MAX_DIGITS else 0.0

@@ -5,11 +5,14 @@
 import os
 from typing import NamedTuple
 
+from flowd.daemon.reading.failures import Failures
 from flowd.daemon.reading.watcher import Watcher
 from flowd.handoff.errors import HandoffError
 from flowd.handoff.track.beads import EXPORT
+from flowd.handoff.track.metadata import METADATA
 from flowd.handoff.track.tracks import (
     CONDUCTOR,
+    PLAN,
     Track,
     choose_track,
     has_conductor,
@@ -33,7 +36,8 @@ class TrackEvent(NamedTuple):
 class Conductors:
     """Knows the tracks of each followed project, and which phases of their plans are closed."""
 
-    def __init__(self, watcher: Watcher) -> None:
+    def __init__(self, watcher: Watcher, failures: Failures) -> None:
+        self._failures = failures
         self._watcher = watcher
         self._closed: dict[str, dict[str, frozenset[str]]] = {}
 
@@ -52,7 +56,10 @@ class Conductors:
         """Watch the project at *root* if it has a conductor; existing tracks are not reported."""
         if root in self._closed or len(self._closed) >= MAX_FOLLOWED or not has_conductor(root):
             return
-        self._closed[root] = {track.name: track.plan().closed for track in _created(root)}
+        tracks = _created(root)
+        for track in tracks:
+            self._check(track)
+        self._closed[root] = {track.name: track.plan().closed for track in tracks}
         self._watch(root)
 
     def owns(self, path: str) -> bool:
@@ -65,7 +72,21 @@ class Conductors:
         if root is None or not has_conductor(root):
             return []
         self._watch(root)
-        return [event for track in _created(root) for event in self._track_events(root, track)]
+        tracks = _created(root)
+        for track in tracks:
+            self._check(track)
+        return [event for track in tracks for event in self._track_events(root, track)]
+
+    def _check(self, track: Track) -> None:
+        """List the files of *track* that cannot be read; without them it counts as one without content."""
+        for name, read in ((METADATA, track.metadata), (PLAN, track.plan_text)):
+            path = os.path.join(track.directory, name)
+            try:
+                read()
+            except HandoffError as error:
+                self._failures.add(path, error)
+            else:
+                self._failures.remove(path)
 
     def _track_events(self, root: str, track: Track) -> list[TrackEvent]:
         before, now = self._closed[root].get(track.name), track.plan().closed
@@ -93,7 +114,7 @@ class Conductors:
 
 def _created(root: str) -> list[Track]:
     """Return the tracks that have a plan: without one they are still being created."""
-    return [track for track in tracks_of(root) if os.path.isfile(os.path.join(track.directory, "plan.md"))]
+    return [track for track in tracks_of(root) if os.path.isfile(os.path.join(track.directory, PLAN))]
 
 
 def _unfinished(root: str) -> list[str]:
@@ -102,8 +123,7 @@ def _unfinished(root: str) -> list[str]:
             return [
                 entry.path
                 for entry in entries
-                if entry.is_dir(follow_symlinks=False)
-                and not os.path.isfile(os.path.join(entry.path, "plan.md"))
+                if entry.is_dir(follow_symlinks=False) and not os.path.isfile(os.path.join(entry.path, PLAN))
             ]
     except OSError:
         return []

@@ -4,22 +4,29 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 
+from flowd.daemon.reading.failures import Failures
 from flowd.daemon.reading.watcher import Watcher
 from flowd.extractors.fields.blocks import task_file_facts
-from flowd.handoff.markdown.directory import handoff_files, is_handoff_name, stat_handoff
-from flowd.handoff.markdown.index import parse_file
+from flowd.handoff.markdown.directory import HandoffFile, handoff_files, is_handoff_name, stat_handoff
+from flowd.handoff.markdown.index import read_handoff_file
 from flowd.model.facts import Fact, HandoffIndexed
 from flowd.redaction.data import Redact
 from flowd.store.documents import Ownership, indexed_fact, open_escalations
 from flowd.store.journal import Journal
+from flowd.system.errors import StoreError
+from flowd.system.files import UnreadableFileError, read_inside
+from flowd.system.text import is_storable
 
 
 class HandoffFiles:
     """Follows every handoff directory, in the reader's thread."""
 
-    def __init__(self, root: str, journal: Journal, watcher: Watcher, redact: Redact) -> None:
+    def __init__(
+        self, root: str, journal: Journal, watcher: Watcher, redact: Redact, failures: Failures
+    ) -> None:
+        self._failures = failures
         self._redact = redact
-        self._root = root
+        self.root = root
         self._journal = journal
         self._watcher = watcher
         self._seen: dict[str, tuple[int, int]] = {}
@@ -49,25 +56,25 @@ class HandoffFiles:
     def owns(self, path: str) -> bool:
         """Return True if *path* is a handoff document, a directory of them, or a file beside the root."""
         if path.endswith(".jsonl"):
-            return os.path.dirname(path) == os.path.dirname(self._root)
-        return path == self._root or path.startswith(self._root + "/")
+            return os.path.dirname(path) == os.path.dirname(self.root)
+        return path == self.root or path.startswith(self.root + "/")
 
     def scan(self) -> list[Fact]:
         """Watch all handoff directories; return the facts of documents that core.db has not indexed yet."""
-        if not self._watcher.watch(self._root) and not os.path.isdir(self._root):  # noqa: PTH112 returns False, never raises
-            self._watcher.watch(os.path.dirname(self._root))  # reports when it is created
+        if not self._watcher.watch(self.root) and not os.path.isdir(self.root):  # noqa: PTH112 returns False, never raises
+            self._watcher.watch(os.path.dirname(self.root))  # reports when it is created
             return []
         ownership = Ownership(self._journal)
         return [
-            fact for name in _names(self._root) for fact in self._directory(f"{self._root}/{name}", ownership)
+            fact for name in _names(self.root) for fact in self._directory(f"{self.root}/{name}", ownership)
         ]
 
     def facts(self, path: str) -> list[Fact]:
         """Return the facts of what is new at *path*: a document, its directory, or the root."""
-        if path == self._root:
+        if path == self.root:
             return self.scan()
         ownership = Ownership(self._journal)
-        if os.path.dirname(path) == self._root:
+        if os.path.dirname(path) == self.root:
             return self._directory(path, ownership)
         return self._file(path, ownership)
 
@@ -82,11 +89,24 @@ class HandoffFiles:
         if file is None:
             self._seen.pop(path, None)  # it stays indexed; if it returns, it is read again
             return []
-        signature = (file.modified_ns, file.size)
+        try:
+            return self._indexed(file, ownership)
+        except StoreError:
+            raise
+        except Exception as error:  # noqa: BLE001 one document must not keep the others from being indexed
+            self._failures.add(path, error)
+        return []
+
+    def _indexed(self, file: HandoffFile, ownership: Ownership) -> list[Fact]:
+        path, signature = file.path, (file.modified_ns, file.size)
+        if not is_storable(path):
+            raise UnreadableFileError("its name is not UTF-8")
         is_known = self._seen.get(path) == signature
         # Its project may have become known since, with the session that wrote it.
-        if (is_known and path not in self._unowned) or (parsed := parse_file(file)) is None:
+        if is_known and path not in self._unowned:
             return []
+        parsed = read_handoff_file(file)
+        self._failures.remove(path)
         self._seen[path] = signature
         project = ownership.owner(path, parsed.document)
         (self._unowned.discard if project else self._unowned.add)(path)
@@ -95,7 +115,7 @@ class HandoffFiles:
     def _is_handoff(self, path: str) -> bool:
         directory, name = os.path.split(path)
         root, project = os.path.split(directory)
-        return root == self._root and not project.startswith(".") and is_handoff_name(name)
+        return root == self.root and not project.startswith(".") and is_handoff_name(name)
 
 
 def _names(root: str) -> list[str]:
@@ -135,6 +155,10 @@ class TaskFiles:
         self._roots.add(root)
         return True
 
+    def forget_seen(self) -> None:
+        """Have all task files read again at the next scan."""
+        self._seen.clear()
+
     def scan(self, root: str) -> list[str]:
         """Watch the task files below *root*; return those that changed since they were last read."""
         if root not in self._roots:
@@ -147,17 +171,21 @@ class TaskFiles:
         return changed
 
     def facts(self, path: str) -> list[Fact]:
-        """Return the facts of the task file at *path*, none if it is no task file or has not changed."""
+        """Return the facts of the task file at *path*, none if it is no task file or has not changed.
+
+        Raise UnreadableFileError or OSError if it cannot be read, or is a link that leads out of the project.
+        """
         root = next((root for root in self._roots if path.startswith(root + "/")), "")
         if not root or not self._matches(path[len(root) + 1 :]):
             return []
+        if not is_storable(path):
+            raise UnreadableFileError("its name is not UTF-8")
         try:
-            with open(path, "rb") as file:
-                status = os.fstat(file.fileno())
-                if status.st_size > MAX_BYTES or self._seen.get(path) == status.st_mtime_ns:
-                    return []
-                text = file.read(MAX_BYTES).decode("utf-8", "replace")
-        except OSError:
+            status = os.lstat(path)
+            if self._seen.get(path) == status.st_mtime_ns:
+                return []
+            text = read_inside(path, root, MAX_BYTES).decode("utf-8", "replace")
+        except FileNotFoundError:
             return []
         self._seen[path] = status.st_mtime_ns
         return task_file_facts(text, path, root, status.st_mtime, self._redact)

@@ -5,12 +5,14 @@ from collections.abc import Sequence
 
 from flowd.daemon.projects.conductors import Conductors, TrackEvent
 from flowd.daemon.projects.documents import HandoffFiles, TaskFiles
+from flowd.daemon.reading.failures import Failures
 from flowd.daemon.reading.watcher import Watcher
 from flowd.extractors.transcript.protocol import ProjectPlace
 from flowd.model.facts import Fact
 from flowd.model.session import SessionState, latest_activity
 from flowd.redaction.data import Redact
 from flowd.store.journal import Journal
+from flowd.system.text import is_storable
 from flowd.workspace.git import enclosing_git_place, read_branch
 from flowd.workspace.project import resolve_project
 
@@ -43,8 +45,8 @@ class ProjectResolver:
 
 
 def _resolve(cwd: str) -> ProjectPlace:
-    project = resolve_project(cwd) if cwd else None
-    if project is None:
+    project = resolve_project(cwd) if cwd and is_storable(cwd) else None
+    if project is None or not all(map(is_storable, project)):  # a name that core.db cannot hold
         return NO_PROJECT
     return ProjectPlace(root=project.root, repository=project.repository, worktree=project.worktree)
 
@@ -87,14 +89,15 @@ class ProjectWatchers:
         task_globs: Sequence[str],
         handoffs_dir: str,
         redact: Redact,
+        failures: Failures,
     ) -> None:
         self._redact = redact
         self._task_globs = task_globs
         self._branches = Branches(watcher)
         self._tasks = TaskFiles(watcher, task_globs, redact)
         self._follow_again_at: dict[str, float] = {}
-        self.conductors = Conductors(watcher)
-        self.handoffs = HandoffFiles(handoffs_dir, journal, watcher, redact)
+        self.conductors = Conductors(watcher, failures)
+        self.handoffs = HandoffFiles(handoffs_dir, journal, watcher, redact, failures)
 
     def use_watcher(self, watcher: Watcher) -> None:
         """Replace the watcher; projects are watched again when they are followed next."""
@@ -103,6 +106,10 @@ class ProjectWatchers:
         self._follow_again_at.clear()
         self.conductors.use_watcher(watcher)
         self.handoffs.use_watcher(watcher)
+
+    def forget_seen(self) -> None:
+        """Have the task files of all projects read again at the next scan."""
+        self._tasks.forget_seen()
 
     def follow(self, state: SessionState) -> list[str]:
         """Watch the project of a live session; return the paths that have to be scanned."""

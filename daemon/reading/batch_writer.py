@@ -2,11 +2,13 @@
 
 from flowd.actions.works import WorkUpdater
 from flowd.daemon.hooks.checkpoints import CheckpointRecorder
+from flowd.daemon.reading.failures import UnstorableError
 from flowd.daemon.reading.pipeline import Pipeline
 from flowd.daemon.reading.queue import ReaderScheduler
 from flowd.daemon.store_gate import StoreGate
 from flowd.model.facts import Compacted
 from flowd.store.journal import Batch, Journal
+from flowd.system.errors import StoreError
 
 BATCH_BYTES = 8 << 20
 BATCH_SESSIONS = 32
@@ -40,8 +42,19 @@ class BatchWriter:
         return self.batch.bytes_read >= BATCH_BYTES or self._pipeline.changed >= BATCH_SESSIONS
 
     def commit(self) -> Batch | None:
-        """Store the batch in one transaction and return it; return None if there is nothing to store."""
+        """Store the batch in one transaction and return it; return None if there is nothing to store.
+
+        Raise UnstorableError if its content cannot be stored, StoreError if core.db cannot be written.
+        """
         batch = self.batch
+        try:
+            return self._commit(batch)
+        except StoreError:
+            raise
+        except Exception as error:
+            raise UnstorableError(batch.paths, error) from error
+
+    def _commit(self, batch: Batch) -> Batch | None:
         self._pipeline.finish(batch)
         if any(isinstance(fact.body, Compacted) for fact in batch.facts):
             self._checkpoints.record_missed(batch)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from flowd.config.logs import log
+from flowd.daemon.reading.failures import Failures
 from flowd.daemon.reading.identity import KnownFiles, RecognisedFile
 from flowd.daemon.reading.pipeline import Pipeline
 from flowd.daemon.reading.queue import ReaderQueue, ReaderScheduler
@@ -13,7 +14,9 @@ from flowd.daemon.reading.tailer import LineReader
 from flowd.extractors.transcript.records import TranscriptName
 from flowd.extractors.transcript.session import StaleMemoryError
 from flowd.store.journal import Batch
-from flowd.store.sources import Source
+from flowd.store.sources import Source, as_int64
+from flowd.system.files import UnreadableFileError
+from flowd.system.text import is_storable
 
 MISSING_GRACE_S = 1.0
 
@@ -21,10 +24,13 @@ MISSING_GRACE_S = 1.0
 class Follower:
     """Reads transcripts into the batch it is given."""
 
-    def __init__(self, queue: ReaderQueue, scheduler: ReaderScheduler, pipeline: Pipeline) -> None:
+    def __init__(
+        self, queue: ReaderQueue, scheduler: ReaderScheduler, pipeline: Pipeline, failures: Failures
+    ) -> None:
         self._queue = queue
         self._scheduler = scheduler
         self._pipeline = pipeline
+        self._failures = failures
         self._lines = LineReader()
         self._missing: set[str] = set()
         self._unreadable: set[str] = set()
@@ -33,7 +39,8 @@ class Follower:
     def read(self, path: str, name: TranscriptName, batch: Batch, max_bytes: int) -> bool:
         """Read about *max_bytes* of what is new at *path* into *batch*; return True if more is left."""
         try:
-            path.encode()  # core.db stores text: a name that is not UTF-8 is skipped
+            if not is_storable(path):
+                raise UnreadableFileError("its name is not UTF-8")
             descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         except FileNotFoundError:
             self._note_missing(path, batch)
@@ -83,7 +90,7 @@ class Follower:
         self._missing.discard(path)
         if recognised.event:
             self._note_event(recognised, batch)
-        source.size, source.mtime_ns = status.st_size, status.st_mtime_ns
+        source.size, source.mtime_ns = status.st_size, as_int64(status.st_mtime_ns)
         try:
             return self._read_lines(source, descriptor, batch, max_bytes)
         except StaleMemoryError as error:
@@ -99,11 +106,12 @@ class Follower:
         return False
 
     def _note_unreadable(self, path: str, error: Exception, batch: Batch) -> None:
-        """Count and log a transcript that cannot be read, once."""
+        """Count a transcript that cannot be read, once, and list it."""
+        self._failures.add(path, error)
+        batch.paths.discard(path)
         if path not in self._unreadable:
             self._unreadable.add(path)
             batch.counters["unreadable"] += 1
-            log.warning("transcript_unreadable", path=path, error=str(error))
 
     def _note_event(self, recognised: RecognisedFile, batch: Batch) -> None:
         """Record that the file was renamed, replaced, truncated, rewritten or has returned."""

@@ -13,7 +13,7 @@ from flowd.daemon.reading.tailer import (
 )
 from flowd.extractors.transcript.records import TranscriptName
 from flowd.store.packed_sources import PackedSource
-from flowd.store.sources import Source
+from flowd.store.sources import Source, as_int64
 
 
 class RecognisedFile(NamedTuple):
@@ -60,7 +60,7 @@ class KnownFiles:
         self, path: str, name: TranscriptName, descriptor: int, status: os.stat_result
     ) -> RecognisedFile | None:
         """Return the source of the open file, or None while its first line is incomplete."""
-        known = self._unpack(self._by_inode.get(status.st_dev, {}).get(status.st_ino))
+        known = self._unpack(self._by_inode.get(as_int64(status.st_dev), {}).get(as_int64(status.st_ino)))
         is_here = known is not None and known.path == path
         if known is not None and is_here and known.state == "live" and _has_grown(known, descriptor, status):
             return RecognisedFile(known)
@@ -143,8 +143,8 @@ class KnownFiles:
         self, path: str, name: TranscriptName, head: str, descriptor: int, status: os.stat_result
     ) -> RecognisedFile:
         source = Source(
-            device=status.st_dev,
-            inode=status.st_ino,
+            device=as_int64(status.st_dev),
+            inode=as_int64(status.st_ino),
             fingerprint=head,
             path=path,
             session_id=name.session_id,

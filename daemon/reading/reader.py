@@ -14,6 +14,7 @@ from flowd.daemon.hooks.handler import HookEvent
 from flowd.daemon.projects.documents import HandoffFiles
 from flowd.daemon.projects.watchers import ProjectResolver, ProjectWatchers
 from flowd.daemon.reading.batch_writer import BatchWriter
+from flowd.daemon.reading.failures import Failures, Isolation, name_of
 from flowd.daemon.reading.follower import Follower
 from flowd.daemon.reading.identity import KnownFiles
 from flowd.daemon.reading.pipeline import Pipeline
@@ -25,8 +26,9 @@ from flowd.daemon.store_gate import StoreGate
 from flowd.extractors.transcript.records import transcript_name
 from flowd.model.client import HookInput
 from flowd.model.facts import Fact, HandoffIndexed, StateChanged
+from flowd.model.session import SessionState
 from flowd.redaction.live import LiveRedactor
-from flowd.store.journal import Journal
+from flowd.store.journal import Batch, Journal
 from flowd.store.schema import made_at
 from flowd.store.sessions import IdleTable, Pause
 from flowd.system.errors import StoreError
@@ -74,14 +76,23 @@ class Reader:
         self._scheduler = scheduler
         self._on_commit = on_commit
         self._reconciler = Reconciler(paths.projects_dir, watcher)
-        self._watchers = ProjectWatchers(self._journal, watcher, paths.task_globs, paths.handoffs_dir, redact)
+        self.failures = Failures(redact)
+        self._isolation = Isolation(self.failures, self, scheduler)
+        self._watchers = ProjectWatchers(
+            self._journal, watcher, paths.task_globs, paths.handoffs_dir, redact, self.failures
+        )
         resolver = ProjectResolver()
         self._pipeline = Pipeline(self._journal.memory, resolver, redact)
-        self._follower = Follower(queue, scheduler, self._pipeline)
+        self._follower = Follower(queue, scheduler, self._pipeline, self.failures)
         self._checkpoints = CheckpointRecorder(self._pipeline, self._journal, redact)
         self._writer = BatchWriter(gate, self._pipeline, self._checkpoints, scheduler)
         self.status = ReaderStatus()
         self._catch_up = CatchUp(self.status, self._follower, self._pipeline, gate.database)
+
+    @property
+    def batch(self) -> Batch:
+        """What has been read and is not stored yet."""
+        return self._writer.batch
 
     @property
     def handoffs(self) -> HandoffFiles:
@@ -100,6 +111,7 @@ class Reader:
         """Start from what core.db holds, and queue everything that differs from the disk."""
         self._pipeline.reset()
         self._writer.discard()
+        self._watchers.forget_seen()
         self._follower.known = KnownFiles(self._journal.sources())
         self._checkpoints.missed_since = made_at(self._gate.database)
         self.handoffs.load()
@@ -108,7 +120,7 @@ class Reader:
         self.status.load(self._journal.counters(), states)
         self._pipeline.unknown_types.load(self.status.totals)
         for state in states:
-            self._queue.put_backlog(self._watchers.follow(state))
+            self._follow_project(state)
         self.reconcile()
 
     def step(self) -> None:
@@ -118,13 +130,13 @@ class Reader:
         if work.urgent:
             self._scheduler.start_rest(work.urgent)
         for task in work.tasks:
-            task()
+            self._isolation.run(name_of(task), task)
         for path in work.urgent:
             if self._process_path(path, URGENT_SLICE_BYTES):
                 self._queue.put_next(path)
         unfinished = work.backlog is not None and self._process_backlog(work.backlog)
         if work.backlog is None or not self._queue.has_backlog or self._writer.is_full(unfinished=unfinished):
-            self._commit()
+            self._isolation.run("what was read", self.commit)
         if not self._writer.batch:
             self._catch_up.release_memory(done=not self._queue.has_backlog)
         if work.urgent and not work.tasks:
@@ -135,11 +147,8 @@ class Reader:
         started = time.monotonic()
         self._gate.database.connection()  # raises if core.db was removed meanwhile
         difference = self._reconciler.scan(self._follower.known)
-        for path in difference.missing:
-            self._process_path(path, URGENT_SLICE_BYTES)
-        self._queue.put_backlog(difference.changed)
-        self._queue.put_backlog(self._watchers.paths())
-        self._writer.batch.facts.extend(self.handoffs.scan())
+        self._queue.put_backlog([*difference.changed, *difference.missing])
+        self._queue.put_backlog([*self._watchers.paths(), self.handoffs.root])
         scan_s = time.monotonic() - started
         self.status.note_scan(difference, scan_s)
         log.debug(
@@ -150,7 +159,7 @@ class Reader:
         """Compare the directories that could not be watched with the disk."""
         if self._reconciler.sees_new_projects:
             self._queue.put_backlog(self._reconciler.scan_unwatched(self._follower.known))
-            self._writer.batch.facts.extend(self.handoffs.scan())
+            self._queue.put_backlog([self.handoffs.root])
         else:
             self.reconcile()
 
@@ -165,7 +174,7 @@ class Reader:
         batch = self._writer.batch
         with self._follower.rebuilding(pause.session_id, batch):
             self._checkpoints.record_idle(pause, batch)
-        self._commit()
+        self.commit()
         self._idle.mark_reported(pause)
 
     def record_hook(self, event: HookEvent) -> None:
@@ -181,7 +190,7 @@ class Reader:
                 with self._follower.rebuilding(event.input.session_id, self._writer.batch):
                     if not self._checkpoints.record_hook(event.input, self._writer.batch):
                         self._retry_hook(event)
-            self._commit()
+            self.commit()
         except Exception:
             event.on_done(False)
             raise
@@ -205,7 +214,7 @@ class Reader:
             self.load()
             while not self._queue.closed.is_set():
                 self.step()
-            self._commit()
+            self.commit()
         except StoreError as error:
             # Nothing of the batch was stored: ``load`` drops what is in memory, and it is read again.
             self._gate.failed(error)
@@ -218,7 +227,23 @@ class Reader:
             self._queue.put_next(path)
         return unfinished
 
+    def retry(self) -> None:
+        """Process the files on the list of failures again."""
+        self._queue.put_backlog(self.failures.release())
+
+    def _follow_project(self, state: SessionState) -> None:
+        try:
+            self._queue.put_backlog(self._watchers.follow(state))
+        except StoreError:
+            raise
+        except Exception as error:  # noqa: BLE001 one project must not keep the others from being followed
+            self.failures.add(state.project, error)
+
     def _process_path(self, path: str, max_bytes: int) -> bool:
+        """Process *path* unless it is to be left alone; return True if more of it is left."""
+        return self._isolation.process(path, partial(self._process, path, max_bytes))
+
+    def _process(self, path: str, max_bytes: int) -> bool:
         """Process whatever is at *path*; return True if it is a transcript of which more is left."""
         name = transcript_name(path[len(self._root) + 1 :]) if path.startswith(self._root + "/") else None
         if name is not None:
@@ -236,13 +261,16 @@ class Reader:
         recent, batch = self.status.recent, self._writer.batch
         for root, branch in self._watchers.changed_branches(path):
             self._pipeline.set_branch(branch, recent.active_in(root))
-        for event in self._watchers.track_events(path):
+        events = self._watchers.track_events(path)
+        for event in events:
             session_id = recent.latest_active_in(event.root)
             if session_id:
                 with self._follower.rebuilding(session_id, batch):
                     request = CheckpointRequest(session_id, event.trigger, track=event.track, epic=event.epic)
                     self._checkpoints.record(request, batch)
-        batch.facts.extend(self._watchers.facts(path))
+        if events:
+            self.commit()  # they are not found again
+        self._writer.batch.facts.extend(self._watchers.facts(path))
         self._queue.put_backlog(self._watchers.scan(path))
 
     def _process_directory(self, directory: str) -> None:
@@ -261,14 +289,15 @@ class Reader:
             more_left |= self._process_path(resolved, URGENT_SLICE_BYTES)
         return more_left
 
-    def _commit(self) -> None:
+    def commit(self) -> None:
         """Store the batch, watch the projects it names, publish it for status, and announce its facts."""
         batch = self._writer.commit()
         if batch is None:
             return
         for fact in batch.facts:  # first of all: who sees a session in status may rely on its project's watch
-            if isinstance(fact.body, StateChanged) and (paths := self._watchers.follow(fact.body.state)):
-                self._queue.put_backlog(paths)
+            if isinstance(fact.body, StateChanged):
+                self._follow_project(fact.body.state)
+        self.failures.remove(*batch.paths)
         self.status.note_commit(batch, self._follower.known)
         if batch.stored:
             self._on_commit(batch.stored[-1].seq, batch.stored)

@@ -4,6 +4,7 @@ The format is internal to the client and changes between releases: every field i
 types and fields are passed over, and a line that does not fit is counted, never fatal.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -90,6 +91,9 @@ KNOWN_TYPES = frozenset(
 )
 
 _records = msgspec.json.Decoder(Record)
+# A line that is nested too deep for the decoder is a line that cannot be decoded.
+_UNDECODABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+_NULL = re.compile(rb"((?<!\\)(?:\\\\)*+)\\u0000")
 
 
 class Decoded(msgspec.Struct):
@@ -104,12 +108,17 @@ class Decoded(msgspec.Struct):
     unknown_types: Counter[str] = msgspec.field(default_factory=Counter)
 
 
+def _without_nulls(data: bytes) -> bytes:
+    """Return *data* with a replacement character for each NUL, which no path may have."""
+    return _NULL.sub(rb"\1\\ufffd", data) if b"\\u0000" in data else data
+
+
 def decode_lines(data: bytes, first_line: int) -> Decoded:
     """Decode complete lines but those that carry nothing; *first_line* is the number of the first."""
-    selected = select_lines(data, first_line)
+    selected = select_lines(_without_nulls(data), first_line)
     try:
         records = _records.decode_lines(selected.data)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except _UNDECODABLE:
         return _decode_carefully(selected)
     if len(records) != len(selected.numbers):  # blank lines: only the careful way knows which is where
         return _decode_carefully(selected)
@@ -139,7 +148,7 @@ def _decode_carefully(selected: SelectedLines) -> Decoded:
 def _decode_line(line: bytes, number: int, decoded: Decoded) -> None:
     try:
         found = [_records.decode(line)]
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except _UNDECODABLE:
         found = [_lenient_record(value, decoded) for value in _objects(line)]
         decoded.bad_lines += not found
         decoded.glued_lines += len(found) > 1
@@ -158,17 +167,18 @@ def _objects(line: bytes) -> Iterator[dict[str, Any]]:
     while (start := text.find("{", position)) >= 0 and not text[position:start].strip():
         try:
             value, position = decoder.raw_decode(text, start)
+            # JavaScript cuts strings between the halves of an emoji; half a pair has no UTF-8.
+            value = json.loads(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
         except (ValueError, RecursionError):
             return
-        # JavaScript cuts strings between the halves of an emoji; half a pair has no UTF-8.
-        yield json.loads(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
+        yield value
 
 
 def _lenient_record(value: dict[str, Any], decoded: Decoded) -> Record:
     """Return the record of *value* without the fields whose types do not fit."""
     try:
         return _records.decode(msgspec.json.encode(value))
-    except msgspec.ValidationError:
+    except (msgspec.ValidationError, RecursionError, OverflowError):
         decoded.misfit_records += 1
         return _field_by_field(value)
 
@@ -177,10 +187,10 @@ def _field_by_field(value: dict[str, Any]) -> Record:
     fitting: dict[str, Any] = {}
     for field in msgspec.structs.fields(Record):
         if field.encode_name in value:
-            one = msgspec.json.encode({field.encode_name: value[field.encode_name]})
             try:
+                one = msgspec.json.encode({field.encode_name: value[field.encode_name]})
                 fitting[field.name] = getattr(_records.decode(one), field.name)
-            except msgspec.ValidationError:
+            except (msgspec.ValidationError, RecursionError, OverflowError):
                 continue
     return Record(**fitting)
 

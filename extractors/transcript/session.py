@@ -7,11 +7,12 @@ from typing import Any
 import msgspec
 
 from flowd.extractors.transcript.protocol import Describer, Note, Noted, ProjectPlace
-from flowd.extractors.transcript.records import Decoded, Message, Record, RecordBlock, decode_lines
+from flowd.extractors.transcript.records import NOTHING, Decoded, Message, Record, RecordBlock, decode_lines
 from flowd.extractors.transcript.registry import DESCRIBERS, EXTRACTORS
 from flowd.model.session import SessionState
 from flowd.redaction.data import Redact, redact_data
 from flowd.system.errors import FlowdError
+from flowd.system.text import storable
 
 # Raised by one whenever an extractor changes what its memory means: older memories are then rebuilt.
 MEMORY_FORMAT = 2
@@ -68,7 +69,10 @@ def _text(text: str | None, mask: Redact) -> str | None:
 def _raw(raw: msgspec.Raw, mask: Redact) -> msgspec.Raw:
     if not bytes(raw):
         return raw
-    return msgspec.Raw(msgspec.json.encode(redact_data(msgspec.json.decode(raw), mask)))
+    try:
+        return msgspec.Raw(msgspec.json.encode(redact_data(msgspec.json.decode(raw), mask)))
+    except RecursionError:  # nested deeper than anything that a tool returns
+        return NOTHING
 
 
 def _raise_failure(line: int, error: Exception) -> None:
@@ -106,6 +110,9 @@ class SessionMemory:
             )
         except (msgspec.DecodeError, KeyError) as error:
             raise StaleMemoryError(f"memory cannot be decoded: {error}") from error
+        activity = memory.part("activity")
+        # An earlier version kept NULs.
+        activity.cwd, activity.first_cwd = storable(activity.cwd), storable(activity.first_cwd)
         return memory
 
     def saved(self) -> bytes:

@@ -17,6 +17,7 @@ from flowd.handoff.markdown.document import Document
 from flowd.handoff.markdown.parse import decoded, read_bytes, read_document
 from flowd.redaction.data import Redact
 from flowd.redaction.redactor import redact
+from flowd.system.files import UnreadableFileError
 from flowd.system.text import one_line
 from flowd.system.times import local_minute
 
@@ -92,7 +93,12 @@ def refresh_index(directory: str, redact: Redact = redact) -> str:
 def parse_file(file: HandoffFile) -> ParsedHandoff | None:
     """Parse *file*; return None if it is gone or cannot be read."""
     try:
-        data = read_bytes(file.path)
-    except OSError:
+        return read_handoff_file(file)
+    except (OSError, UnreadableFileError):
         return None
+
+
+def read_handoff_file(file: HandoffFile) -> ParsedHandoff:
+    """Parse *file*; raise OSError or UnreadableFileError if it cannot be read."""
+    data = read_bytes(file.path)
     return ParsedHandoff(file, read_document(decoded(data)), text_digest(data))

@@ -22,7 +22,7 @@ from flowd.handoff.markdown.document import (
     sections_of,
 )
 from flowd.handoff.yaml.codec import parse
-from flowd.system.files import READ_FLAGS
+from flowd.system.files import read_head
 from flowd.system.markdown import MarkdownLine, read_lines, split_front_matter, split_lines
 from flowd.system.text import cut, one_line
 
@@ -177,10 +177,8 @@ def read_document(text: str) -> Document:
 
 
 def read_bytes(path: str | os.PathLike[str]) -> bytes:
-    """Return the beginning of the file at *path*, at most a megabyte."""
-    descriptor = os.open(path, READ_FLAGS)
-    with os.fdopen(descriptor, "rb") as file:
-        return file.read(MAX_READ_BYTES) or b""
+    """Return the beginning of the file at *path*, at most a megabyte; raise if it is not a regular file."""
+    return read_head(path, MAX_READ_BYTES)
 
 
 def decoded(data: bytes) -> str:

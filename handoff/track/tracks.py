@@ -93,6 +93,7 @@ CONDUCTOR = "conductor"
 TRACKS = "tracks"
 HANDOFFS = "handoffs"
 GENERAL = "general"
+PLAN = "plan.md"
 ACTIVE = frozenset({"in_progress", "new", "planned"})
 MAX_TRACKS = 1000
 
@@ -125,10 +126,13 @@ class Track(NamedTuple):
     def plan(self) -> Plan:
         """Parse plan.md; return an empty plan without a readable one."""
         try:
-            text = read_track_file(self.project, os.path.join(self.directory, "plan.md"))
+            return read_plan(self.plan_text())
         except HandoffError:
             return Plan()
-        return read_plan(text or "")
+
+    def plan_text(self) -> str:
+        """Return the text of plan.md, empty without one; raise HandoffError if it cannot be read."""
+        return read_track_file(self.project, os.path.join(self.directory, PLAN)) or ""
 
 
 def has_conductor(project: str) -> bool:

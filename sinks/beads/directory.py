@@ -13,7 +13,7 @@ import msgspec
 
 from flowd.config.paths import make_private_dir, resolve_paths
 from flowd.system.errors import FlowdError
-from flowd.system.files import read_line
+from flowd.system.files import UnreadableFileError, read_inside, read_line
 from flowd.system.locks import wait_for_lock
 from flowd.workspace.git import git_place
 
@@ -21,6 +21,7 @@ FOLDER = ".beads"
 EXCLUSIVE = ".exclusive-lock"
 UNKNOWN_OWNER = "another program"
 POLL_S = 0.02
+MAX_LOCK_BYTES = 4096
 
 
 class BeadsLockedError(FlowdError):
@@ -55,9 +56,8 @@ def exclusive_owner(beads: BeadsDirectory) -> str:
     if not os.path.lexists(path):
         return ""
     try:
-        with open(path, "rb") as file:
-            owner = msgspec.json.decode(file.read(4096), type=_Owner)
-    except (OSError, msgspec.DecodeError):
+        owner = msgspec.json.decode(read_inside(path, beads.path, MAX_LOCK_BYTES), type=_Owner)
+    except (OSError, UnreadableFileError, msgspec.DecodeError, RecursionError):
         return UNKNOWN_OWNER  # an unreadable lock counts as held
     is_dead = owner.hostname == socket.gethostname() and owner.pid > 0 and not _is_running(owner.pid)
     return "" if is_dead else owner.holder

@@ -175,14 +175,14 @@ def test_a_part_that_dies_is_started_again_and_misses_nothing(
     daemon_home: "DaemonHome", transcript: Path
 ) -> None:
     plant = """
-from flowd.daemon.reading.follower import Follower
-really, deaths = Follower.read, []
-def read(self, *arguments):
+from flowd.daemon.reading.reader import Reader
+really, deaths = Reader.step, []
+def step(self):
     if not deaths:
         deaths.append(1)
         raise RuntimeError("planted")
-    return really(self, *arguments)
-Follower.read = read
+    return really(self)
+Reader.step = step
 """
     start_with(daemon_home, plant)
     append(transcript, lines(1, 5))

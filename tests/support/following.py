@@ -21,7 +21,7 @@ from flowd.store.journal import Journal
 
 
 class Following:
-    """A reader without its thread: ``catch_up`` and ``look`` call ``step`` until nothing is left to do."""
+    """A reader without its thread: ``catch_up`` and ``look`` do all work until nothing is left."""
 
     def __init__(self, database: Database, projects: Path, *patterns: str) -> None:
         self.projects = projects
@@ -46,7 +46,7 @@ class Following:
             self.redact,
         )
         self.reader.load()
-        self._run_to_end()
+        self.run_to_end()
 
     def lines(self, idle_after_s: float) -> list[SessionLine]:
         """Return the sessions that status would show."""
@@ -55,13 +55,13 @@ class Following:
     def catch_up(self) -> None:
         """Compare everything with the disk and read what differs."""
         self.queue.submit(self.reader.reconcile)
-        self._run_to_end()
+        self.run_to_end()
 
     def look(self, *paths: Path) -> None:
         """Take an event for each of *paths*."""
         for path in paths:
             self.queue.put(str(path))
-        self._run_to_end()
+        self.run_to_end()
 
     def append(self, data: bytes, path: Path | None = None) -> None:
         """Add *data* to a transcript and read it."""
@@ -100,7 +100,8 @@ class Following:
         """Have the grace period of missing files be over."""
         self.timer.run_due(math.inf)
 
-    def _run_to_end(self) -> None:
+    def run_to_end(self) -> None:
+        """Do all the work that is queued or will be due."""
         while self.timer.pending or not self.queue.is_empty:
             if self.queue.is_empty:
                 self.let_grace_pass()

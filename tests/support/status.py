@@ -37,6 +37,7 @@ def running_status(**changes: Any) -> Running:
         "threads_active": 0,
         "threads_unread": {},
         "escalations": [],
+        "failures": [],
     }
     return msgspec.convert(answer | changes, Running)
 

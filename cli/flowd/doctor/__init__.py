@@ -18,6 +18,7 @@ CHECKS = (
     doctor_daemon.check_socket,
     doctor_daemon.check_versions,
     doctor_daemon.check_health,
+    doctor_daemon.check_files,
     doctor_daemon.check_records,
     doctor_daemon.check_config,
     doctor_files.check_database,

@@ -7,6 +7,11 @@ import sys
 from flowd import __version__
 from flowd.cli.flowd.doctor.finding import CheckResult, DoctorContext
 from flowd.cli.flowd.manager.manager import manager_for, this_program
+from flowd.cli.output import ago
+from flowd.daemon.control.status import FailureLine
+from flowd.system.text import and_more
+
+MAX_NAMED = 5
 
 
 def check_lock(case: DoctorContext) -> CheckResult:
@@ -54,6 +59,19 @@ def check_health(case: DoctorContext) -> CheckResult:
     if case.status.healthy:
         return CheckResult("health", "ok", "the daemon is healthy")
     return CheckResult("health", "warning", "; ".join(case.status.reasons), "flowd status; flowd logs")
+
+
+def check_files(case: DoctorContext) -> CheckResult:
+    """Name the files that flowd leaves out because it cannot process them."""
+    if case.status is None:
+        return CheckResult("files", "info", "unknown while flowd does not answer")
+    failures: list[FailureLine] = case.status.failures
+    if not failures:
+        return CheckResult("files", "ok", "every file could be processed")
+    named = [f"{failure.path}: {failure.error} (since {ago(failure.since)})" for failure in failures]
+    return CheckResult(
+        "files", "warning", and_more(named, MAX_NAMED, "; "), "correct or remove it, or flowd retry"
+    )
 
 
 def check_config(case: DoctorContext) -> CheckResult:

@@ -25,6 +25,7 @@ CHAPTERS = {
     "Running": "",
     "SessionLine": "sessions",
     "SinkLine": "sinks",
+    "FailureLine": "failures",
     "ThreadLine": "parts",
     "RecordCounts": "counts",
     "WatchStatus": "watches",

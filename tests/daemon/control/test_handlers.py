@@ -25,7 +25,7 @@ class Daemon:
 
     def __init__(self) -> None:
         self.workers = {"core_db": Worker(), "beads": Worker()}
-        self.collected = 0
+        self.collected = self.files_retried = 0
         dispatcher = Dispatcher(Timer())
         dispatcher.workers.update(self.workers)  # type: ignore[arg-type]  # stand-ins
         self.handlers = ControlHandlers(
@@ -33,7 +33,11 @@ class Daemon:
             dispatcher,
             lambda: "line 3: unknown setting",
             self.collect,
+            self.retry_files,
         ).handlers()
+
+    def retry_files(self) -> None:
+        self.files_retried += 1
 
     def collect(self) -> None:
         self.collected += 1

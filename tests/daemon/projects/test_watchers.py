@@ -9,6 +9,7 @@ import pytest
 from flowd.daemon.projects import watchers as resolver_module
 from flowd.daemon.projects import watchers as watchers_module
 from flowd.daemon.projects.watchers import ProjectResolver, ProjectWatchers
+from flowd.daemon.reading.failures import Failures
 from flowd.daemon.reading.watcher import NoWatcher
 from flowd.model.facts import HandoffIndexed
 from flowd.model.session import SessionState
@@ -40,7 +41,12 @@ class Watching:
         self.handoffs_dir = root / "handoffs"
         self.watcher = Watched()
         self.projects = ProjectWatchers(
-            Journal(database), self.watcher, ["tasks/**/*.md"], str(self.handoffs_dir), redact
+            Journal(database),
+            self.watcher,
+            ["tasks/**/*.md"],
+            str(self.handoffs_dir),
+            redact,
+            Failures(redact),
         )
 
     def follow(self, project: Path, age_s: float = 0.0) -> list[str]:

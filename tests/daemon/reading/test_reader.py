@@ -336,7 +336,11 @@ def test_an_unreadable_transcript_is_counted_once_and_read_when_it_may_be(
         following.catch_up()
         following.catch_up()
     assert troubles(following) == {"unreadable": 1}
+    (failure,) = following.reader.failures.listed
+    assert "Permission denied" in failure.error
+    following.transcript.chmod(0o640)
     following.catch_up()
+    assert not following.reader.failures.listed
     assert following.records_of() == 2
 
 

@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     from tests.support.following import Following
 
 ROOM = str(Path(__file__).resolve().parents[3] / "daemon")
-MAX_FUNCTIONS, MAX_MODULES = 35, 15
+# Eight of them keep an error in one file from the others (reading/failures.py).
+MAX_FUNCTIONS, MAX_MODULES = 44, 16
 
 
 class Walk:

@@ -1,0 +1,185 @@
+"""Files that could not be processed: listed for status, left alone until they change or ``flowd retry``."""
+
+import os
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import NamedTuple, Protocol
+
+from flowd.config.logs import log
+from flowd.daemon.control.status import FailureLine
+from flowd.daemon.reading.queue import ReaderScheduler, Task
+from flowd.redaction.data import Redact
+from flowd.store.journal import Batch
+from flowd.system.backoff import backoff_s
+from flowd.system.errors import FlowdError, StoreError
+from flowd.system.text import cut, printable_line
+
+MAX_LISTED = 1000
+MAX_ERROR_CHARACTERS = 200
+# A file that fails and changes all the time is not tried at every change.
+FIRST_WAIT_S = 1.0
+MAX_WAIT_S = 60.0
+
+_Version = tuple[int, int, int] | None
+_ANY_OTHER = (-1, -1, -1)
+
+
+class _Failure(NamedTuple):
+    line: FailureLine
+    version: _Version
+    not_before: float
+
+
+class Failures:
+    """The list of files that failed, by path. The reader changes it; other threads read ``listed``."""
+
+    def __init__(self, redact: Redact) -> None:
+        self._redact = redact
+        self._failed: dict[str, _Failure] = {}
+        self.listed: tuple[FailureLine, ...] = ()
+
+    def add(self, path: str, error: Exception | str) -> None:
+        """List *path* with what went wrong; log it the first time."""
+        known = self._failed.get(path)
+        line = FailureLine(
+            path=printable_line(path),
+            error=self._described(error),
+            since=known.line.since if known else time.time(),
+            times=known.line.times + 1 if known else 1,
+        )
+        if known is None:
+            exc_info = error if isinstance(error, Exception) else None
+            log.error("file_failed", path=line.path, error=line.error, hint="flowd retry", exc_info=exc_info)
+        wait_s = backoff_s(line.times - 1, first_s=FIRST_WAIT_S, max_s=MAX_WAIT_S) if known else 0.0
+        if known is not None or len(self._failed) < MAX_LISTED:
+            self._failed[path] = _Failure(line, _version_of(path), time.monotonic() + wait_s)
+        self._publish()
+
+    def wait_s(self, path: str) -> float | None:
+        """Return how long to leave *path* alone: 0.0 if not at all, None if until it changes."""
+        failure = self._failed.get(path)
+        if failure is None:
+            return 0.0
+        if failure.version == _version_of(path):
+            return None
+        return max(0.0, failure.not_before - time.monotonic())
+
+    def remove(self, *paths: str) -> None:
+        """Take *paths* off the list: they were processed, or are gone."""
+        recovered = [path for path in paths if self._failed.pop(path, None)] if self._failed else []
+        for path in recovered:
+            log.info("file_recovered", path=printable_line(path))
+        if recovered:
+            self._publish()
+
+    def release(self) -> list[str]:
+        """Return all listed paths, to be tried again now; each stays listed until it succeeds."""
+        for path, failure in self._failed.items():
+            self._failed[path] = failure._replace(version=_ANY_OTHER, not_before=0.0)
+        return list(self._failed)
+
+    def _described(self, error: Exception | str) -> str:
+        text = error if isinstance(error, str) else f"{type(error).__name__}: {error}"
+        return cut(self._redact(printable_line(text[: 4 * MAX_ERROR_CHARACTERS])), MAX_ERROR_CHARACTERS)
+
+    def _publish(self) -> None:
+        self.listed = tuple(failure.line for failure in self._failed.values())
+
+
+def _version_of(path: str) -> _Version:
+    """Return what changes with the file at *path*, None if it cannot be seen."""
+    try:
+        status = os.lstat(path)
+    except (OSError, ValueError):
+        return None
+    return status.st_ino, status.st_ctime_ns, status.st_size
+
+
+class UnstorableError(Exception):
+    """The content of one of *paths* cannot be stored; core.db itself can be written."""
+
+    def __init__(self, paths: set[str], reason: Exception) -> None:
+        super().__init__(str(reason))
+        self.paths = paths
+        self.reason = reason
+
+
+class Store(Protocol):
+    """What isolation needs of the reader."""
+
+    @property
+    def batch(self) -> Batch:
+        """What has been read and is not stored yet."""
+        ...
+
+    def commit(self) -> None:
+        """Store the batch."""
+        ...
+
+    def load(self) -> None:
+        """Start from what is stored; everything else is read again."""
+        ...
+
+
+class Isolation:
+    """Keeps an error where it arises: one file goes on the list, all others are read on."""
+
+    def __init__(self, failures: Failures, store: Store, scheduler: ReaderScheduler) -> None:
+        self._failures = failures
+        self._store = store
+        self._scheduler = scheduler
+        # Each of these is stored alone: one of them spoiled a batch.
+        self._suspects: set[str] = set()
+
+    def process(self, path: str, work: Callable[[], bool]) -> bool:
+        """Do *work* on *path* unless it is to be left alone; return True if it does."""
+        wait_s = self._failures.wait_s(path)
+        if wait_s is None:
+            return False
+        if wait_s > 0:
+            self._scheduler.put_later(path, wait_s)
+            return False
+        if path in self._suspects:
+            return self.run(path, partial(self._alone, path, work))
+        self._store.batch.paths.add(path)
+        return self.run(path, work)
+
+    def run(self, source: str, work: Callable[[], object]) -> bool:
+        """Return True if *work* does; what it raises stays with *source*, a path where there is one.
+
+        Nothing of a spoiled batch is stored: all of it is read again, but for what is at fault.
+        """
+        try:
+            return work() is True
+        except StoreError:
+            raise
+        except UnstorableError as error:
+            if len(error.paths) > 1:
+                log.warning("batch_refused", files=len(error.paths), error=str(error))
+                self._suspects |= error.paths
+            else:
+                self._failures.add(next(iter(error.paths), source), error.reason)
+        except (FlowdError, OSError) as error:  # raised before anything of it is in the batch
+            self._failures.add(source, error)
+            self._store.batch.paths.discard(source)
+            return False
+        except Exception as error:  # noqa: BLE001 the content of one file must not stop the reading of the others
+            self._failures.add(source, error)
+        self._store.load()
+        return False
+
+    def _alone(self, path: str, work: Callable[[], bool]) -> bool:
+        """Do *work* on *path* in a transaction of its own."""
+        self._store.commit()
+        self._store.batch.paths.add(path)
+        more_left = work()
+        self._store.commit()
+        self._suspects.discard(path)
+        return more_left
+
+
+def name_of(task: Task) -> str:
+    """Return the name under which a failure of *task* is listed."""
+    function = task.func if isinstance(task, partial) else task
+    return getattr(function, "__name__", type(function).__name__).strip("_").replace("_", " ")
