@@ -11,7 +11,7 @@ from flowd.actions.work_briefing import Around, briefing_of, with_digest
 from flowd.actions.works import open_works
 from flowd.config.settings import Settings
 from flowd.extractors.work.project_works import current_work
-from flowd.handoff.briefing import Level, render, with_more
+from flowd.handoff.briefing import Briefing, Level, render, with_more
 from flowd.handoff.errors import HandoffError
 from flowd.handoff.yaml.storage import read_stored
 from flowd.model.client import HookInput, keeps_what_it_was_told
@@ -81,11 +81,20 @@ class Injection(NamedTuple):
     project: str = ""
 
 
-def compose(database: Database, asked: BriefingRequest, redact: Redact = redact_built_in) -> Injection:
-    """Return the briefing for the session of *asked*; its text is empty if nothing is known."""
-    project = resolve_project(asked.cwd) if asked.cwd else None
-    if project is None:
-        return Injection("")
+class Brief(NamedTuple):
+    """What is known for a session: the briefing and its work, None without any; a warning for the person."""
+
+    briefing: Briefing | None
+    work: Work | None
+    warning: str = ""
+    # The session has its whole conversation and missed nothing since.
+    is_up_to_date: bool = False
+
+
+def brief(
+    database: Database, project: Project, asked: BriefingRequest, redact: Redact = redact_built_in
+) -> Brief:
+    """Return the briefing for the session of *asked* in *project*."""
     journal = Journal(database)
     # First: it brings the user's fields along if the project was moved.
     around = _around(database, project, asked)
@@ -93,15 +102,26 @@ def compose(database: Database, asked: BriefingRequest, redact: Redact = redact_
     present, warning = _trusted_file(database, project.root, said, redact)
     asks = tuple(found.reason for found in of_project(open_escalations(journal), project.root))
     latest = latest_of_project(journal, project.root)
-    work = _choose_work(project, around, asked) or _without_sessions(project, said, said_at, latest, present)
-    is_up_to_date = _is_up_to_date(around, asked, said_at)
-    if not asks and (work is None or is_up_to_date):
-        return Injection("", warning, project.root)
-    work = msgspec.structs.replace(work or Work(id="", project=project.root), **present)
+    found = _choose_work(project, around, asked) or _without_sessions(project, said, said_at, latest, present)
+    if found is None and not asks:
+        return Brief(None, None, warning)
+    work = msgspec.structs.replace(found or Work(id="", project=project.root), **present)
     briefing = briefing_of(project, work, around)._replace(escalations=asks, handoff=_describe(latest))
     briefing = with_digest(briefing, work, around, asked.level, asked.budget_bytes)
-    text = render(briefing, level=asked.level, budget_bytes=asked.budget_bytes, tags=asked.tags)
-    return Injection(_with_knowledge(database, project.root, text, asked), warning, project.root)
+    is_up_to_date = not asks and _is_up_to_date(around, asked, said_at)
+    return Brief(briefing, work, warning, is_up_to_date)
+
+
+def compose(database: Database, asked: BriefingRequest, redact: Redact = redact_built_in) -> Injection:
+    """Return the briefing for the session of *asked*; its text is empty if nothing is known."""
+    project = resolve_project(asked.cwd) if asked.cwd else None
+    if project is None:
+        return Injection("")
+    found = brief(database, project, asked, redact)
+    if found.briefing is None or found.is_up_to_date:
+        return Injection("", found.warning, project.root)
+    text = render(found.briefing, level=asked.level, budget_bytes=asked.budget_bytes, tags=asked.tags)
+    return Injection(_with_knowledge(database, project.root, text, asked), found.warning, project.root)
 
 
 def _around(database: Database, project: Project, asked: BriefingRequest) -> Around:

@@ -2,12 +2,12 @@
 
 import msgspec
 
+from flowd.actions.brief import BriefingRequest, brief
 from flowd.actions.context import Context
 from flowd.actions.daemon_client import running_holder
 from flowd.actions.handoff_yaml import read_handoff
-from flowd.actions.works import open_works, work_here
-from flowd.extractors.work.digest import digest
-from flowd.extractors.work.project_works import ProjectWorks
+from flowd.actions.works import open_works
+from flowd.handoff.briefing import fields, sections
 from flowd.handoff.yaml.document import Handoff
 from flowd.model.facts import Checkpointed, Injected
 from flowd.model.session import SessionState, latest_activity, phase_of
@@ -24,7 +24,6 @@ from flowd.workspace.project import Project
 MAX_SESSIONS = 10
 MAX_INJECTED = 5
 MAX_OTHERS = 5
-DIGEST_BYTES = 2000
 
 
 class CheckpointSummary(msgspec.Struct, frozen=True):
@@ -80,11 +79,6 @@ class WorkSummary(msgspec.Struct, frozen=True):
     touched_at: float
     sessions: list[str]
     steps: list[Step]
-    blockers: list[str]
-    questions: list[str]
-    done: list[str]
-    decided: list[str]
-    learned: list[str]
     user: UserWords
 
 
@@ -107,6 +101,8 @@ class StoredOverview(msgspec.Struct, frozen=True):
     injected: list[InjectedBriefing] = []
     threads: UnreadThreads = UnreadThreads()
     work: WorkSummary | None = None
+    fields: dict[str, str] = {}
+    sections: dict[str, tuple[str, ...]] = {}
     other_works: list[OtherWork] = []
 
 
@@ -124,6 +120,8 @@ class ProjectOverview(msgspec.Struct, frozen=True):
     injected: list[InjectedBriefing]
     threads: UnreadThreads
     work: WorkSummary | None
+    fields: dict[str, str]
+    sections: dict[str, tuple[str, ...]]
     other_works: list[OtherWork]
     store_error: str | msgspec.UnsetType = msgspec.UNSET
 
@@ -148,6 +146,8 @@ def project_overview(context: Context, project: Project) -> ProjectOverview:
         injected=stored.injected,
         threads=stored.threads,
         work=stored.work,
+        fields=stored.fields,
+        sections=stored.sections,
         other_works=stored.other_works,
         store_error=store_error,
     )
@@ -165,10 +165,17 @@ def _from_store(context: Context, project: Project) -> StoredOverview:
     gone, idle_after_s = gone_sessions(settings.claude.config_dir), settings.idle.after_minutes * 60
     threads = counts(context.database)
     works = open_works(context.database, project.root)
-    work = work_here(works, project.root, context.session_id)
+    # As a session that goes on with its own work is told it.
+    asked = BriefingRequest(
+        project.root, context.session_id, "compact", "L2", idle_after_s=idle_after_s, gone=gone
+    )
+    found = brief(context.database, project, asked, context.redact)
+    work = found.work if found.work and found.work.id else None
     others = [one for one in works.works if work is None or one.id != work.id]
     return StoredOverview(
-        work=_work(work, works) if work else None,
+        work=_work(work) if work else None,
+        fields=fields(found.briefing) if found.briefing else {},
+        sections=sections(found.briefing) if found.briefing else {},
         other_works=[_other(one) for one in others[:MAX_OTHERS]],
         escalations=[
             f"{found.reason} ({found.path}): run `flow handoff ack` after reviewing it"
@@ -187,8 +194,7 @@ def _from_store(context: Context, project: Project) -> StoredOverview:
     )
 
 
-def _work(work: Work, works: ProjectWorks) -> WorkSummary:
-    lines = digest(work, works.contributions(work.id), DIGEST_BYTES)
+def _work(work: Work) -> WorkSummary:
     return WorkSummary(
         id=work.id,
         goal=work.goal,
@@ -199,11 +205,6 @@ def _work(work: Work, works: ProjectWorks) -> WorkSummary:
         touched_at=work.touched_at,
         sessions=list(work.sessions),
         steps=list(work.steps),
-        blockers=list(work.blockers),
-        questions=list(work.questions),
-        done=[line.text for line in lines if line.heading == "done"],
-        decided=[line.text for line in lines if line.heading == "decided"],
-        learned=[line.text for line in lines if line.heading == "learned"],
         user=work.user,
     )
 

@@ -12,6 +12,7 @@ TAG = "flow-guardian-context"
 MAX_CHARACTERS = 10_000
 # Elements with a dash in their name are the client's and flowd's own; no text may open or end one.
 _OWN_ELEMENT = re.compile(r"<(?=\s*/?\s*[a-z]+-[a-z-])", re.IGNORECASE)
+UNFINISHED = "Unfinished"
 FILES_SHOWN = {"L0": 0, "L1": 5, "L2": 10, "L3": 40}
 
 
@@ -60,6 +61,16 @@ def render(briefing: Briefing, *, level: Level = "L1", budget_bytes: int = 4096,
     pieces = [piece._replace(text=harmless(one_line(piece.text))) for piece in _pieces(briefing, level)]
     body = "\n".join(_lines(_chosen(pieces, room)))
     return frame[0] + body.strip("\n") + frame[1] if body else ""
+
+
+def fields(briefing: Briefing) -> dict[str, str]:
+    """Return the fields of *briefing* that have a value, by their names, in reading order."""
+    return {name: value for _, name, value in _named_fields(briefing, LEVELS.index("L2")) if value}
+
+
+def sections(briefing: Briefing) -> dict[str, tuple[str, ...]]:
+    """Return the lists of *briefing* that have items, by their headings, in reading order."""
+    return {title: items for title, _, items in _sections(briefing) if items}
 
 
 def with_more(text: str, more: str) -> str:
@@ -115,12 +126,8 @@ def _pieces(briefing: Briefing, level: Level) -> list[_Piece]:
     pieces.append(_Piece(0, "## Current Session State"))
     pieces += _fields(briefing, depth)
     if depth:
-        pieces += _list("Unfinished", briefing.unfinished, 2) + _list("Blocked by", briefing.blockers, 3)
-        pieces += _list("Open questions", briefing.questions, 3)
-        pieces += _list("Other work here", briefing.others, 4)
-        pieces += _list("In the person's words", briefing.asked, 4)
-        pieces += _list("Done so far", briefing.done, 5)
-        pieces += _list("Decided", briefing.decisions, 5) + _list("Learned", briefing.learnings, 6)
+        for title, priority, items in _sections(briefing):
+            pieces += [_Piece(priority, f"- {item}", title) for item in items]
         if briefing.handoff:
             pieces.append(_Piece(6, f"Latest handoff document: {briefing.handoff}"))
     return pieces
@@ -136,7 +143,12 @@ def _origin(briefing: Briefing) -> str:
 
 
 def _fields(briefing: Briefing, depth: int) -> list[_Piece]:
-    fields = [
+    named = _named_fields(briefing, depth)
+    return [_Piece(priority, f"**{name}:** {value}") for priority, name, value in named if value]
+
+
+def _named_fields(briefing: Briefing, depth: int) -> list[tuple[int, str, str]]:
+    return [
         (0, "Goal", briefing.goal),
         (2, "Title", briefing.title if depth and briefing.title != briefing.goal else ""),
         (1, "Status", briefing.status),
@@ -148,8 +160,16 @@ def _fields(briefing: Briefing, depth: int) -> list[_Piece]:
         (2, "Files", and_more(briefing.files, FILES_SHOWN[LEVELS[depth]]) if depth else ""),
         (3, "Refers to", ", ".join(briefing.refs) if depth else ""),
     ]
-    return [_Piece(priority, f"**{name}:** {value}") for priority, name, value in fields if value]
 
 
-def _list(title: str, items: tuple[str, ...], priority: int) -> list[_Piece]:
-    return [_Piece(priority, f"- {item}", title) for item in items]
+def _sections(briefing: Briefing) -> list[tuple[str, int, tuple[str, ...]]]:
+    return [
+        (UNFINISHED, 2, briefing.unfinished),
+        ("Blocked by", 3, briefing.blockers),
+        ("Open questions", 3, briefing.questions),
+        ("Other work here", 4, briefing.others),
+        ("In the person's words", 4, briefing.asked),
+        ("Done so far", 5, briefing.done),
+        ("Decided", 5, briefing.decisions),
+        ("Learned", 6, briefing.learnings),
+    ]

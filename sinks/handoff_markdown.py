@@ -122,7 +122,7 @@ def _done(state: SessionState, fields: UserFields, until: float) -> tuple[str, .
     lines = [
         *([outcome] if outcome else []),
         *(f"Committed: {subject}" for subject in commits),
-        *([f"Last worked on: {now}"] if now else []),
+        *([f"Last worked on: {now}"] if now and now != outcome else []),
     ]
     if state.files:
         lines.append(f"Files touched: {and_more(state.files, MAX_FILES)}")

@@ -11,6 +11,7 @@ from flowd.actions.context import Context, find_project
 from flowd.actions.overview import ProjectOverview, project_overview
 from flowd.cli.main import add_verb
 from flowd.cli.output import ago, home_relative, paint, print_json, table
+from flowd.handoff.briefing import UNFINISHED
 from flowd.model.session import SessionState, latest_activity, phase_of
 from flowd.model.work import UserWords
 from flowd.system.errors import FlowdError
@@ -57,15 +58,14 @@ def _page(overview: ProjectOverview) -> list[str]:
     if not overview.handoff:
         lines.append("no handoff yet: the first session creates it, or run `flow save`")
     lines += [
-        f"  {field + ':':<12}{_text(value)}{_whose(overview, field)}"
-        for field in FIELDS
-        if (value := overview.handoff.get(field))
+        f"  {field.lower() + ':':<14}{value}{_whose(overview, field.lower())}"
+        for field, value in _fields(overview).items()
     ]
     if overview.age:
-        lines.append(f"  {'age:':<12}{overview.age}")
-    lines += [paint(f"  drift:      {sentence}", "yellow") for sentence in overview.drift]
+        lines.append(f"  {'age:':<14}{overview.age}")
+    lines += [paint(f"  drift:        {sentence}", "yellow") for sentence in overview.drift]
     lines += [paint(f"  ! {text}", "red") for text in overview.escalations]
-    return [*lines, *_work_lines(overview), *_session_lines(overview), *_foot(overview)]
+    return [*lines, *_section_lines(overview), *_session_lines(overview), *_foot(overview)]
 
 
 def _whose(overview: ProjectOverview, field: str) -> str:
@@ -76,26 +76,20 @@ def _whose(overview: ProjectOverview, field: str) -> str:
     return paint(f"  (yours, {age(user.at[field])}; `flow save --clear {field}`)", "dim")
 
 
-def _work_lines(overview: ProjectOverview) -> list[str]:
-    """Return what the work has below the fields: open steps first, each list under its heading."""
+def _fields(overview: ProjectOverview) -> dict[str, str]:
+    """Return the fields as sessions are told them; what only the file has, from the file."""
+    written = {field.capitalize(): _text(value) for field in FIELDS if (value := overview.handoff.get(field))}
+    return overview.fields | {name: text for name, text in written.items() if not overview.work}
+
+
+def _section_lines(overview: ProjectOverview) -> list[str]:
+    """Return the lists as sessions are told them; the open steps with their numbers."""
     lines: list[str] = []
-    if work := overview.work:
-        steps = [f"{number:>3}. {step.text}" for number, step in enumerate(work.steps, 1)]
-        lines = ["", "next:", *steps] if steps else []
-        sections = {
-            "blocked by": work.blockers,
-            "open questions": work.questions,
-            "done so far": work.done,
-            "decided": work.decided,
-            "learned": work.learned,
-        }
-        for title, items in sections.items():
-            lines += ["", f"{title}:", *(f"  - {item}" for item in items)] if items else []
-    others = [
-        f"  - {one.goal} ({one.branch or 'no branch'}, {one.status}, {age(one.touched_at)})"
-        for one in overview.other_works
-    ]
-    return [*lines, "", "other work here:", *others] if others else lines
+    for title, items in overview.sections.items():
+        is_steps = title == UNFINISHED
+        lines += ["", f"{title.lower()}:"]
+        lines += [f"{n:>3}. {item}" if is_steps else f"  - {item}" for n, item in enumerate(items, 1)]
+    return lines
 
 
 def _text(value: object) -> str:

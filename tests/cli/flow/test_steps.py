@@ -119,3 +119,12 @@ def test_a_new_goal_resets_status_and_outcome(project: Path, flow: FlowCommand) 
     assert handoff is not None
     assert (handoff["status"], handoff["outcome"]) == ("in_progress", None)
     assert "**Status:** in_progress" in flow.flow("inject")
+
+
+def test_show_has_the_lines_of_the_briefing(project: Path, flow: FlowCommand) -> None:
+    told = [line.removeprefix("- ") for line in flow.flow("inject", "--level", "L2").splitlines()]
+    items = [line for line in told if line and not line.startswith(("**", "<", "#", "Notes ", "Since "))]
+    page = flow.flow("show")
+    assert items
+    assert [item for item in items if item not in page] == []
+    assert "**" not in page
