@@ -122,6 +122,8 @@ class SessionState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     worktree: str = ""
     cwd: str = ""
     branch: str = ""
+    # All that the session has been on, in order.
+    branches: tuple[str, ...] = ()
     client: str = ""
     title: str = ""
     started_at: float = 0.0

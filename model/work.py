@@ -31,6 +31,7 @@ class Contribution(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     repository: str = ""
     worktree: str = ""
     branch: str = ""
+    branches: tuple[str, ...] = ()
     title: str = ""
     started_at: float = 0.0
     last_activity_at: float = 0.0

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from flowd.config.logs import log
 from flowd.daemon.projects.watchers import ProjectResolver
 from flowd.daemon.reading.tailer import Chunk
-from flowd.extractors.fields.activity import note_entrypoint
+from flowd.extractors.fields.activity import enter_branch, note_entrypoint
 from flowd.extractors.transcript.protocol import Note
 from flowd.extractors.transcript.records import Decoded, decode_lines
 from flowd.extractors.transcript.session import SessionMemory, mask_records
@@ -88,7 +88,7 @@ class Pipeline:
     def set_branch(self, branch: str, session_ids: list[str]) -> None:
         """Set the branch of these sessions, until a record names another."""
         for session_id in session_ids:
-            self._memory(session_id).part("activity").branch = branch
+            enter_branch(self._memory(session_id).part("activity"), branch)
             self._changed.add(session_id)
 
     def note_entrypoint(self, session_id: str, entrypoint: str) -> None:

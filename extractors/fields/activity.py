@@ -9,6 +9,7 @@ from flowd.model.client import is_headless
 from flowd.system.times import seconds
 
 NAME = "activity"
+MAX_BRANCHES = 8
 
 
 class ActivityMemory(msgspec.Struct):
@@ -17,6 +18,7 @@ class ActivityMemory(msgspec.Struct):
     first_cwd: str = ""
     cwd: str = ""
     branch: str = ""
+    branches: list[str] = []
     client: str = ""
     started: str = ""
     last: str = ""
@@ -44,13 +46,22 @@ def feed(memory: ActivityMemory, records: Records, noted: Noted) -> None:
         if record.cwd and not record.is_sidechain:
             cwd = record.cwd
             first_cwd = first_cwd or cwd
-            branch = record.git_branch or branch
+            if record.git_branch and record.git_branch != branch:
+                branch = record.git_branch
+                enter_branch(memory, branch)
             client = record.version or client
             if record.entrypoint and record.entrypoint != entrypoint:
                 entrypoint = record.entrypoint
                 note_entrypoint(memory, entrypoint)
     memory.records, memory.started, memory.last = count, started, last
     memory.first_cwd, memory.cwd, memory.branch, memory.client = first_cwd, cwd, branch, client
+
+
+def enter_branch(memory: ActivityMemory, branch: str) -> None:
+    """Take *branch* as the one that the session is on now."""
+    memory.branch = branch
+    if branch and branch not in memory.branches:
+        memory.branches = [*memory.branches, branch][-MAX_BRANCHES:]
 
 
 def note_entrypoint(memory: ActivityMemory, entrypoint: str) -> None:
@@ -68,6 +79,7 @@ def describe(memory: ActivityMemory, place: ProjectPlace) -> dict[str, Any]:
     return {
         "cwd": memory.cwd,
         "branch": memory.branch,
+        "branches": tuple(memory.branches),
         "client": memory.client,
         "started_at": seconds(memory.started),
         "last_activity_at": seconds(memory.last),

@@ -47,6 +47,7 @@ def contribution_of(state: SessionState) -> Contribution:
         repository=state.repository,
         worktree=state.worktree,
         branch=state.branch,
+        branches=state.branches,
         title=state.title,
         started_at=state.started_at,
         last_activity_at=latest_activity(state),
@@ -62,6 +63,11 @@ def contribution_of(state: SessionState) -> Contribution:
         is_headless=state.headless,
         evidence=state.evidence if state.evidence != Evidence() else _known_before(state),
     )
+
+
+def branches_of(given: Contribution) -> tuple[str, ...]:
+    """Return the branches that a session was on; one stored before they were kept has its last one."""
+    return given.branches or ((given.branch,) if given.branch else ())
 
 
 def _known_before(state: SessionState) -> Evidence:
@@ -154,18 +160,19 @@ def score(given: Contribution, work: Work) -> float:
         points += SAME_REFERENCE
     if _takes_a_step(given, work):
         points += SAME_STEP
-    if given.branch in work.branches and given.branch not in DEFAULT_BRANCHES:
-        points += SAME_BRANCH
-    elif _is_elsewhere(given, work):
-        points += OTHER_BRANCH
+    points += _branches(given, work)
     if 0 <= given.started_at - work.touched_at < SOON_S and given.branch == work.branch:
         points += SOON_AFTER
     return points + _files(given, work) + _subject(given, work)
 
 
-def _is_elsewhere(given: Contribution, work: Work) -> bool:
-    """Return True if both are on feature branches, and on different ones."""
-    return given.branch not in DEFAULT_BRANCHES and not DEFAULT_BRANCHES.issuperset(work.branches)
+def _branches(given: Contribution, work: Work) -> float:
+    """Return the points for a common feature branch, or against different ones."""
+    mine = set(branches_of(given)) - DEFAULT_BRANCHES
+    theirs = set(work.branches) - DEFAULT_BRANCHES
+    if mine & theirs:
+        return SAME_BRANCH
+    return OTHER_BRANCH if mine and theirs else 0.0
 
 
 def _takes_a_step(given: Contribution, work: Work) -> bool:

@@ -6,6 +6,7 @@ import msgspec
 
 from flowd.extractors.conversation.ledger import answers, closes
 from flowd.extractors.text import cut_at_sentence
+from flowd.extractors.work.contribution import branches_of
 from flowd.extractors.work.likeness import is_same_step, says_little, terms
 from flowd.model.session import OpenStep, Status
 from flowd.model.work import Contribution, Step, Work
@@ -147,7 +148,7 @@ def merged(work: Work, contributions: list[Contribution]) -> Work:
         goal=_goal(in_order),
         title=next((given.title for given in in_order if given.title), ""),
         began_at=in_order[0].started_at,
-        branches=tuple(dict.fromkeys(given.branch for given in in_order if given.branch)),
+        branches=tuple(dict.fromkeys(branch for given in in_order for branch in branches_of(given))),
         refs=tuple(dict.fromkeys(ref for given in in_order for ref in given.evidence.refs))[-MAX_REFS:],
         files=_files(in_order),
         steps=(*steps, *upkeep_of(last)),

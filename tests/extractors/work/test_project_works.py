@@ -201,3 +201,13 @@ def test_the_roles_do_not_depend_on_how_often_they_were_asked(every: int) -> Non
             session.lines = lines[:end]
             sliced.play(session)
     assert sliced.works.works == whole.works.works
+
+
+def test_a_session_that_ends_on_a_new_branch_belongs_to_the_work_of_the_one_it_was_on() -> None:
+    story = Story()
+    story.play(hub("orders", 1, "src/orders.py", branch="feature/orders"))
+    session = DayOfWork("mail", 2, "feature/orders")
+    session.person("Send the mails through a queue").edit("src/mail.py").edit("src/smtp.py")
+    session.branch = "feature/mail"
+    assert story.play(session.edit("src/queue.py").assistant("They wait in a queue now.")) == "joins"
+    assert story.current("feature/mail").id == story.current("feature/orders").id
