@@ -1,6 +1,7 @@
 """A stand-in for the Messages API on loopback: the test scripts its answers and reads what it was asked."""
 
 import json
+import re
 import threading
 from collections import deque
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -14,6 +15,7 @@ COMPACT_SUMMARY = (
 )
 PLAIN_REPLY = "Nothing more was scripted."
 HOLD_DEADLINE_S = 120
+SESSION_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 SECRET_HEADERS = frozenset({"authorization", "x-api-key", "cookie"})
 
 
@@ -39,6 +41,14 @@ class Asked(NamedTuple):
     def is_turn(self) -> bool:
         """Whether this is a turn of the conversation, with tools at hand, and no side errand."""
         return bool(self.body.get("tools")) and not self.is_compaction and not self.is_warm_up
+
+    @property
+    def session_id(self) -> str:
+        """The session that asks: clients name it in what they say of the user, or in a header."""
+        header = self.headers.get("x-claude-code-session-id", "")
+        user = str((self.body.get("metadata") or {}).get("user_id", ""))
+        found = SESSION_ID.findall(user)
+        return header or (found[-1] if found else "")
 
     def count(self, text: str) -> int:
         """Return how often *text* stands in what the client sent."""

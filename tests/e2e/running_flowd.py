@@ -22,6 +22,7 @@ class RunningFlowd:
         self.environment = environment
         self.project = project
         self.daemon: subprocess.Popen[bytes] | None = None
+        self.is_suspended = False
 
     def start(self) -> None:
         """Start the daemon and wait until it answers."""
@@ -36,17 +37,19 @@ class RunningFlowd:
             self.daemon.send_signal(signal.SIGCONT)
             self.daemon.send_signal(number)
             self.daemon.wait(DEADLINE_S)
-            self.daemon = None
+            self.daemon, self.is_suspended = None, False
 
     def suspend(self) -> None:
         """Stop the daemon in the middle of whatever it does, without its knowing."""
         assert self.daemon is not None
         self.daemon.send_signal(signal.SIGSTOP)
+        self.is_suspended = True
 
     def resume(self) -> None:
         """Let a suspended daemon go on."""
         assert self.daemon is not None
         self.daemon.send_signal(signal.SIGCONT)
+        self.is_suspended = False
 
     def flowd(self, *words: str) -> Ran:
         """Run ``flowd`` with *words*."""
@@ -72,6 +75,16 @@ class RunningFlowd:
     def checkpoints(self, trigger: str, session: str = "") -> list[dict[str, Any]]:
         """Return the checkpoints made for *trigger*."""
         return [body for body in self.facts("checkpoint", session) if body["trigger"] == trigger]
+
+    def has_read(self, transcripts: list[Path]) -> bool:
+        """Return True once *transcripts* have been read to their ends, and every sink has what they gave."""
+        with sqlite3.connect(f"file:{self.database}?mode=ro", uri=True) as connection:
+            read = dict(connection.execute("select path, offset from flow_sources where state = 'live'"))
+        connection.close()
+        if any(read.get(str(file)) != file.stat().st_size for file in transcripts):
+            return False
+        sinks = json.loads(self.flowd("status", "--json").stdout)["sinks"]
+        return not any(sink["queue"] or sink["retrying"] for sink in sinks)
 
     def handoff(self) -> dict[str, Any]:
         """Return the project's handoff.yaml, empty while there is none."""
