@@ -4,7 +4,10 @@ from flowd.extractors.conversation import turns, work
 from flowd.extractors.conversation.prompts import (
     human_words,
     is_client_text,
+    is_flow_command,
     is_interruption,
+    is_typed,
+    message_text,
     notified_report,
     read_summary,
 )
@@ -27,7 +30,8 @@ def feed(memory: ConversationMemory, records: Records, noted: Noted) -> None:
         kind = record.type
         if kind == "assistant":
             memory.clock += 1
-            _assistant(memory, record, line)
+            if not memory.is_aside or record.is_sidechain:
+                _assistant(memory, record, line)
         elif kind == "user":
             memory.clock += 1
             if record.is_sidechain:
@@ -72,6 +76,8 @@ def _user(memory: ConversationMemory, record: Record, line: int) -> None:
     elif isinstance(content, str) and (report := notified_report(content)):
         turns.report(memory, report, record, line)
     else:
+        if is_typed(record):
+            memory.is_aside = is_flow_command(message_text(record).strip())
         _prompted(memory, record, line)
 
 
@@ -87,7 +93,7 @@ def _other(memory: ConversationMemory, record: Record, line: int) -> None:
         if record.subtype == "away_summary" and record.content:
             text = redact(record.content).partition(RECAP_NOTE)[0]
             turns.recap(memory, plain(text), record, line)
-        elif record.subtype == "turn_duration" and memory.turn.reply and not memory.calls:
+        elif record.subtype == "turn_duration" and memory.turn.reply and not (memory.calls or memory.is_aside):
             memory.turn.ended = True
     elif kind == "queue-operation":
         _queue(memory, record, line)

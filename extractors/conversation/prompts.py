@@ -52,6 +52,10 @@ WARM_UP = "Warmup"
 TASK_HEAD = 200
 
 _COMMAND = re.compile(r"<command-(?:name|message)>")
+# Every client writes the name first for what it does by itself, such as /compact, and the message first for
+# what it sends to the model.
+_CLIENT_COMMAND = "<command-name>"
+_FLOW_COMMAND = re.compile(r"<command-name>/(?:[\w-]+:)?flow-\w+</command-name>")
 _ARGUMENTS = re.compile(r"<command-args>(.*?)</command-args>", re.DOTALL)
 _REMINDER = re.compile(r"<(system-reminder|ide_\w+|local-command-\w+)>.*?</\1>", re.DOTALL)
 _IMAGE = re.compile(r"\[Image(?: #\d+|: source: [^\]]*)\]\s*")
@@ -146,12 +150,17 @@ def human_words(record: Record) -> str:
         return own_words(queued) if queued else ""
     if record.tool_use_result is not NOTHING or not _from_person(record):
         return ""
-    return own_words(_message_text(record))
+    return own_words(message_text(record))
 
 
 def own_words(text: str) -> str:
-    """Return the typed part of a prompt: the arguments of a slash command, no text of the client."""
+    """Return the typed part of a prompt: the arguments of a slash command, no text of the client.
+
+    What is asked of the client or of flowd is no request of the work.
+    """
     text = text.strip()
+    if text.startswith(_CLIENT_COMMAND) or is_flow_command(text):
+        return ""
     if _COMMAND.match(text):
         found = _ARGUMENTS.search(text)
         text = found.group(1).strip() if found else ""
@@ -163,6 +172,26 @@ def own_words(text: str) -> str:
     return _IMAGE.sub("", text).strip() if "[Image" in text else text
 
 
+def is_flow_command(text: str) -> bool:
+    """Return True if *text* is one of flowd's slash commands."""
+    return text.startswith("<command-") and _FLOW_COMMAND.search(text) is not None
+
+
+def is_typed(record: Record) -> bool:
+    """Return True if a person typed the user *record*, be it a command."""
+    return record.tool_use_result is NOTHING and not record.is_meta and _from_person(record)
+
+
+def message_text(record: Record) -> str:
+    """Return the text of a user *record*, empty for results of tools."""
+    content = record.message.content if record.message else None
+    if isinstance(content, str):
+        return content
+    if not content or any(block.type == "tool_result" for block in content):
+        return ""
+    return "\n".join(block.text for block in content if block.type == "text" and block.text)
+
+
 def is_client_text(text: str) -> bool:
     """Return True if queued *text* is of the client: a command, a notification, a task's JSON (2.1.45-49)."""
     return text.startswith(("<", "/")) or (text.startswith("{") and '"task_id"' in text[:TASK_HEAD])
@@ -170,22 +199,13 @@ def is_client_text(text: str) -> bool:
 
 def is_interruption(record: Record) -> bool:
     """Return True if *record* reports that the person interrupted the assistant."""
-    return not record.is_sidechain and _message_text(record).startswith(INTERRUPTION)
+    return not record.is_sidechain and message_text(record).startswith(INTERRUPTION)
 
 
 def _from_person(record: Record) -> bool:
     if record.prompt_source == "system":
         return False
     return record.origin is None or record.origin.kind in (None, "human")
-
-
-def _message_text(record: Record) -> str:
-    content = record.message.content if record.message else None
-    if isinstance(content, str):
-        return content
-    if not content or any(block.type == "tool_result" for block in content):
-        return ""
-    return "\n".join(block.text for block in content if block.type == "text" and block.text)
 
 
 def _queued_prompt(record: Record) -> str:

@@ -83,6 +83,8 @@ class ConversationMemory(msgspec.Struct):
     findings_aside: list[Finding] = []
     ledger: Ledger = msgspec.field(default_factory=Ledger)
     clock: int = 0
+    # The turn is about flowd itself: /flow-save and the like.
+    is_aside: bool = False
 
     def todo_list(self) -> list[TodoItem]:
         """Return the to-do list, from the Task tools if the session uses them, else from TodoWrite."""

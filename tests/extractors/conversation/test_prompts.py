@@ -30,6 +30,14 @@ Summary:
 Please continue the conversation from where we left it off."""
 
 
+def command(name: str, arguments: str) -> str:
+    """Return what clients write for a slash command that is sent to the model."""
+    return (
+        f"<command-message>{name}</command-message>\n<command-name>/{name}</command-name>\n"
+        f"<command-args>{arguments}</command-args>"
+    )
+
+
 def test_the_numbered_sections_are_read() -> None:
     """Plain, without the request to go on."""
     summary = read_summary(SUMMARY, 7)
@@ -106,8 +114,33 @@ def test_what_the_client_writes_in_a_persons_name_is_not_theirs(text: str) -> No
 
 def test_the_arguments_of_a_slash_command_are_the_persons_words() -> None:
     """The command's name is not, what they asked of it is."""
-    text = "<command-name>/design</command-name>\n<command-args>a cart that survives logout</command-args>"
+    text = command("design", "a cart that survives logout")
     assert own_words(text) == "a cart that survives logout"
+
+
+def test_what_is_asked_of_the_client_is_no_request() -> None:
+    """Clients write the name first for their own commands: /compact may have words, too."""
+    session = Transcript().person("Add a total to the cart page").assistant("Added.", "end_turn")
+    session.person(
+        "<command-name>/compact</command-name>\n            <command-message>compact</command-message>\n"
+        "            <command-args>keep the open tasks and decisions</command-args>"
+    )
+    assert "keep the open tasks" not in str(session.state)
+    assert session.state.goal == "Add a total to the cart page"
+
+
+def test_a_turn_about_flowd_itself_leaves_the_state_as_it_is() -> None:
+    """/flow-save sets fields by `flow save`; its reply says nothing of the work."""
+    session = Transcript().person("Add a total to the cart page").assistant("The total is shown.", "end_turn")
+    before = session.state
+    for name in ("flow-save", "flowd:flow-save"):
+        session.person(command(name, "Stopped before the tax column"))
+        session.person("Save where the work stands with one command.", isMeta=True)
+        session.run("flow save 'Stopped before the tax column'").assistant("Saved: Stopped.", "end_turn")
+    after = session.state
+    for field in ("goal", "now", "outcome", "status", "evidence", "decisions"):
+        assert getattr(after, field) == getattr(before, field)
+    assert session.person("Add the tax column now").assistant("It is added.", "end_turn").state.now == "It is added."
 
 
 def test_a_reminder_beside_a_prompt_is_taken_off() -> None:
