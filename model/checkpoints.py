@@ -12,13 +12,24 @@ MANUAL_WINDOW_S = 5
 
 
 def checkpoint_fact(
-    state: SessionState, trigger: Trigger, event: str, message: str, *, track: str = "", epic: str = ""
+    state: SessionState,
+    trigger: Trigger,
+    event: str,
+    message: str,
+    *,
+    track: str = "",
+    epic: str = "",
+    fired_at: float = 0.0,
 ) -> Fact:
-    """Return the fact of one checkpoint; the same session and event give the same id."""
+    """Return the fact of one checkpoint; the same session and event give the same id.
+
+    It carries the time at which the event happened, however late it is recorded.
+    """
     key = f"{state.session_id}:checkpoint:{event}"
     identity = "cp_" + hashlib.blake2b(key.encode(), digest_size=10).hexdigest()
     body = Checkpointed(identity, trigger, state, message, track, epic)
-    return Fact(key, state.session_id, state.project, time.time(), body)
+    now = time.time()
+    return Fact(key, state.session_id, state.project, min(fired_at or now, now), body)
 
 
 def checkpoint_event(trigger: Trigger, state: SessionState) -> str:

@@ -135,6 +135,8 @@ class SessionState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     vanished_at: float = 0.0
     records: int = 0
     headless: bool = False
+    # The assistant was at work on a request when the transcript ended.
+    in_turn: bool = False
     cost: SessionCost | None = None
     goal: str = ""
     status: Status = "in_progress"
@@ -157,13 +159,16 @@ def latest_activity(state: SessionState) -> float:
 
 
 def phase_of(state: SessionState, idle_after_s: float, gone: frozenset[str] = frozenset()) -> SessionPhase:
-    """Return the one word for how a session is; *gone* are those whose client was killed."""
+    """Return the one word for how a session is; *gone* are those whose client was killed.
+
+    A client that was killed between two turns left nothing unfinished.
+    """
     if state.vanished_at:
         return "vanished"
     if state.ended_at and state.ended_at >= state.last_activity_at:
         return "ended"
     if state.session_id in gone:
-        return "unfinished"
+        return "unfinished" if state.in_turn else "ended"
     if idle_after_s and time.time() - latest_activity(state) > idle_after_s:
         return "idle"
     # The boundary and its summary carry about the same time; anything later is work after it.

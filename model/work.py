@@ -35,6 +35,8 @@ class Contribution(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     title: str = ""
     started_at: float = 0.0
     last_activity_at: float = 0.0
+    # When its transcript was written last: clients write to it without any activity, copies date it anew.
+    written_at: float = 0.0
     status: Status = "in_progress"
     now: str = ""
     hypothesis: str = ""
@@ -92,6 +94,8 @@ class Work(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     request: str = ""
     began_at: float = 0.0
     touched_at: float = 0.0
+    # When a transcript of it was written last: history that is only read for the first time is older.
+    written_at: float = 0.0
     session_id: str = ""
     branch: str = ""
     branches: tuple[str, ...] = ()

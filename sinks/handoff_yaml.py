@@ -70,7 +70,7 @@ class HandoffYamlSink:
         settings = self._settings.current.handoff_yaml
         if settings.projects == "none":
             return False
-        if time.time() - work.touched_at > settings.fresh_days * DAY_S:
+        if time.time() - max(work.touched_at, work.written_at) > settings.fresh_days * DAY_S:
             return False
         required = work.project if settings.projects == "all" else os.path.join(work.project, FOLDER)
         return os.path.isdir(required)  # noqa: PTH112 hot path

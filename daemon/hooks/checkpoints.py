@@ -49,11 +49,16 @@ class CheckpointRecorder:
         later = self._compactions_after(request, batch)
         if later:  # a late PreCompact: keep the checkpoint that the transcript has already made
             event = f"precompact:{state.compactions - later}"
-            batch.missed.append(checkpoint_fact(state, request.trigger, event, message))
+            fact = checkpoint_fact(state, request.trigger, event, message, fired_at=request.fired_at)
+            batch.missed.append(fact)
             return
-        track, epic = request.track, request.epic
+        track, epic, fired_at = request.track, request.epic, request.fired_at
         event = f"{request.trigger}:{track}:{epic}" if track else checkpoint_event(request.trigger, state)
-        batch.facts.append(checkpoint_fact(state, request.trigger, event, message, track=track, epic=epic))
+        batch.facts.append(
+            checkpoint_fact(
+                state, request.trigger, event, message, track=track, epic=epic, fired_at=fired_at
+            )
+        )
 
     def record_hook(self, hook: HookInput, batch: Batch) -> bool:
         """Add to *batch* what *hook* reports; return False if no record of its session has been read.
@@ -95,7 +100,7 @@ class CheckpointRecorder:
             left[fact.session_id] += 1
             state = self._pipeline.state(fact.session_id)
             event = f"precompact:{state.compactions - left[fact.session_id]}"
-            batch.missed.append(checkpoint_fact(state, "precompact", event, ""))
+            batch.missed.append(checkpoint_fact(state, "precompact", event, "", fired_at=fact.at))
 
     def _compactions_after(self, request: CheckpointRequest, batch: Batch) -> int:
         """Return how many compactions the transcript holds after a PreCompact hook: it may arrive late."""

@@ -115,10 +115,16 @@ def _understood(memory: ConversationMemory) -> str:
 
 
 def describe_progress(memory: ConversationMemory, place: ProjectPlace) -> dict[str, Any]:
-    """Return now, status and outcome."""
-    status = status_of(memory)
+    """Return now, status and outcome, and whether a turn is under way."""
+    status, turn = status_of(memory), memory.turn
     now = relative_paths(_now(memory, place), place)
-    return {"now": now, "status": status, "outcome": now if status == "completed" else ""}
+    in_turn = memory.prompt is not None and not (turn.ended or turn.interrupted)
+    return {
+        "now": now,
+        "status": status,
+        "outcome": now if status == "completed" else "",
+        "in_turn": in_turn,
+    }
 
 
 def status_of(memory: ConversationMemory) -> Status:

@@ -169,6 +169,7 @@ def moved_on(work: Work, last: Contribution) -> Work:
         outcome=last.outcome if status == "completed" else "",
         request=last.evidence.request or work.request,
         touched_at=last.last_activity_at,
+        written_at=last.written_at,
         session_id=last.session_id,
         branch=last.branch or work.branch,
         repository=last.repository,

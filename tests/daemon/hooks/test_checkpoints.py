@@ -182,3 +182,18 @@ def test_an_idle_session_gets_its_checkpoint_once_per_pause(following: "Followin
 @pytest.mark.parametrize("raw", [{}, {"session_id": 4, "cwd": None, "trigger": ["x"]}, {"unknown": "x"}])
 def test_odd_hook_input_counts_as_missing(raw: dict[str, object]) -> None:
     assert hook_input(raw) == HookInput()
+
+
+def test_a_late_checkpoint_carries_the_time_at_which_its_event_happened(following: "Following") -> None:
+    """The hook waited in the spool; what is kept says when it was fired, not when it was read."""
+    following.append(line(1))
+    for event, at in (("Stop", 1000.0), ("PreCompact", 2000.0), ("SessionEnd", 3000.0)):
+        hook(following, event, at=at)
+    assert [fact.at for fact in following.facts("checkpoint")] == [1000.0, 2000.0, 3000.0]
+
+
+def test_a_checkpoint_from_the_future_is_dated_now(following: "Following") -> None:
+    following.append(line(1))
+    hook(following, "Stop", at=time.time() + 1e6)
+    (fact,) = following.facts("checkpoint")
+    assert fact.at <= time.time()
