@@ -55,9 +55,7 @@ class CheckpointRecorder:
         track, epic, fired_at = request.track, request.epic, request.fired_at
         event = f"{request.trigger}:{track}:{epic}" if track else checkpoint_event(request.trigger, state)
         batch.facts.append(
-            checkpoint_fact(
-                state, request.trigger, event, message, track=track, epic=epic, fired_at=fired_at
-            )
+            checkpoint_fact(state, request.trigger, event, message, track=track, epic=epic, fired_at=fired_at)
         )
 
     def record_hook(self, hook: HookInput, batch: Batch) -> bool:

@@ -93,7 +93,9 @@ def _other(memory: ConversationMemory, record: Record, line: int) -> None:
         if record.subtype == "away_summary" and record.content:
             text = redact(record.content).partition(RECAP_NOTE)[0]
             turns.recap(memory, plain(text), record, line)
-        elif record.subtype == "turn_duration" and memory.turn.reply and not (memory.calls or memory.is_aside):
+        elif (
+            record.subtype == "turn_duration" and memory.turn.reply and not (memory.calls or memory.is_aside)
+        ):
             memory.turn.ended = True
     elif kind == "queue-operation":
         _queue(memory, record, line)

@@ -21,7 +21,16 @@ KEPT_FIELDS = ("goal", "status", "hypothesis", "outcome")
 MAX_CANDIDATES = 12
 STORED_EVERY_S = 60.0
 # Fields that change with every record and are no evidence for a work.
-PASSING = ("last_activity_at", "written_at", "status", "now", "hypothesis", "outcome", "questions", "blockers")
+PASSING = (
+    "last_activity_at",
+    "written_at",
+    "status",
+    "now",
+    "hypothesis",
+    "outcome",
+    "questions",
+    "blockers",
+)
 
 
 def with_words(work: Work, words: UserWords) -> Work:

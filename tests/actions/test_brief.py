@@ -202,7 +202,8 @@ def test_flow_inject_prints_what_the_hook_injects(
     monkeypatch.chdir(project)
     with Context() as context:
         remember(context.database, project, "idle", age_s=300, goal="Idle work", now="x")
-        remember(context.database, project, "killed", age_s=60, goal="Killed work", in_turn=True, next=("Step",) * 90)
+        killed = {"goal": "Killed work", "in_turn": True, "next": ("Step",) * 90}
+        remember(context.database, project, "killed", age_s=60, **killed)
         asked = BriefingRequest(cwd=str(project), source="startup")
         unconfigured = compose(context.database, asked)
         answer = json.loads(answer_session_start(context, HookInput(session_id="new", cwd=str(project))))

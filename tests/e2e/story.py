@@ -9,7 +9,7 @@ from contextlib import ExitStack
 from itertools import takewhile
 from pathlib import Path
 
-from tests.e2e.client import Ran, run_program
+from tests.e2e.client import run_program
 from tests.e2e.clock import Clock
 from tests.e2e.fake_api import Asked, FakeApi
 from tests.e2e.fake_message import Say, Step, Use
@@ -242,7 +242,9 @@ def is_running(command: str) -> bool:
 
 def field_in(told: str, name: str) -> str:
     """Return the field *name* of a briefing."""
-    return next((line.partition(":** ")[2] for line in told.splitlines() if line.startswith(f"**{name}:**")), "")
+    return next(
+        (line.partition(":** ")[2] for line in told.splitlines() if line.startswith(f"**{name}:**")), ""
+    )
 
 
 def list_in(told: str, title: str) -> list[str]:

@@ -15,7 +15,9 @@ from types import TracebackType
 from tests.support.waiting import wait_until
 
 SIZE = struct.pack("HHHH", 50, 160, 0, 0)
-CONTROL = re.compile(rb"\x1b\[[0-9;?<>=]*[a-zA-Z]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[()][A-Z0-9]|\x1b[=>78]")
+CONTROL = re.compile(
+    rb"\x1b\[[0-9;?<>=]*[a-zA-Z]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[()][A-Z0-9]|\x1b[=>78]"
+)
 SHOWN_ON_FAILURE = 2000
 READY = "❯"
 ESCAPE = "\x1b"
@@ -29,7 +31,13 @@ class Terminal:
         self._ours, theirs = pty.openpty()
         fcntl.ioctl(theirs, termios.TIOCSWINSZ, SIZE)
         self._process = subprocess.Popen(
-            command, cwd=cwd, env=environment, stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True
+            command,
+            cwd=cwd,
+            env=environment,
+            stdin=theirs,
+            stdout=theirs,
+            stderr=theirs,
+            start_new_session=True,
         )
         os.close(theirs)
         self._reader = threading.Thread(target=self._read, daemon=True)

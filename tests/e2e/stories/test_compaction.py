@@ -16,7 +16,11 @@ def test_words_for_a_compaction_are_neither_goal_nor_decision(story: Story) -> N
         Say("exporter.py is written.\n\nNext steps:\n- Add the VAT column\n- Write tests"),
     )
     first.compact(KEEP)
-    first.ask("Go on with the VAT column", write(story.project / "exporter.py", "VAT\n"), Say("The VAT column is added."))
+    first.ask(
+        "Go on with the VAT column",
+        write(story.project / "exporter.py", "VAT\n"),
+        Say("The VAT column is added."),
+    )
     compacted = first.told
     first.leave()
 

@@ -24,13 +24,19 @@ def test_escape_is_no_decision_and_a_finished_turn_is_finished(story: Story) -> 
 
     story.day(3)
     third = story.open()
-    third.ask("Quote names with commas in exporter.py", write(story.project / "exporter.py", "Q\n"), Say("Names are quoted."))
+    third.ask(
+        "Quote names with commas in exporter.py",
+        write(story.project / "exporter.py", "Q\n"),
+        Say("Names are quoted."),
+    )
     third.die()
 
     story.day(2)
     released = threading.Event()
     fourth = story.open()
-    fourth.begin("Add the VAT column to exporter.py", write(story.project / "exporter.py", "VAT\n"), Hold(released))
+    fourth.begin(
+        "Add the VAT column to exporter.py", write(story.project / "exporter.py", "VAT\n"), Hold(released)
+    )
     fourth.die()
     released.set()
 
@@ -43,5 +49,7 @@ def test_escape_is_no_decision_and_a_finished_turn_is_finished(story: Story) -> 
     assert "sleep 600" not in second.told_decisions
     assert "unfinished when its client was killed" not in fourth.told
     assert "left unfinished when its client was killed" in fifth.told
-    assert any("VAT column" in step for step in fifth.told_steps) or "VAT column" in fifth.told_field("Last request")
+    assert any("VAT column" in step for step in fifth.told_steps) or "VAT column" in fifth.told_field(
+        "Last request"
+    )
     assert fifth.told_field("Status") == "in_progress"

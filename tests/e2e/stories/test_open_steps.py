@@ -1,6 +1,6 @@
 """Open steps stay until something closes them, whoever named them."""
 
-from tests.e2e.fake_message import Say, Use
+from tests.e2e.fake_message import Say
 from tests.e2e.story import Story, bash, write
 
 PLAN = """# Orders export
@@ -48,7 +48,11 @@ def test_the_rest_of_a_plan_and_of_what_is_left_is_carried_until_it_is_done(stor
     fifth.ask("Hello", Say("Hello!"))
     fifth.leave()
     story.show(second, third, fourth, fifth)
-    assert [sum(word in step for step in second.told_steps) for word in ("exporter.py", "VAT", "docs")] == [1, 1, 1]
+    assert [sum(word in step for step in second.told_steps) for word in ("exporter.py", "VAT", "docs")] == [
+        1,
+        1,
+        1,
+    ]
     assert second.told_field("Status") == "in_progress"
     assert not any("Write exporter.py" in step for step in fourth.told_steps)
     assert any("VAT" in step for step in fourth.told_steps)
@@ -65,7 +69,10 @@ def test_a_person_adds_finishes_and_drops_steps(story: Story) -> None:
     first.ask(
         "Build a CSV exporter for the orders in exporter.py",
         write(story.project / "exporter.py"),
-        Say("exporter.py is written.\n\nNext steps:\n1. Add the VAT column\n2. Write tests\n3. Add a dark mode"),
+        Say(
+            "exporter.py is written.\n\n"
+            "Next steps:\n1. Add the VAT column\n2. Write tests\n3. Add a dark mode"
+        ),
     )
     first.leave()
     story.flow("next", "add", "Ask Eva about rounding")
@@ -86,7 +93,9 @@ def test_a_person_adds_finishes_and_drops_steps(story: Story) -> None:
 
     story.day(1)
     fourth = story.open()
-    fourth.ask("Write the tests now", write(story.project / "test_exporter.py"), Say("The tests are written."))
+    fourth.ask(
+        "Write the tests now", write(story.project / "test_exporter.py"), Say("The tests are written.")
+    )
     fourth.leave()
 
     story.day(0)

@@ -93,7 +93,9 @@ def test_a_saved_status_and_goal_belong_to_their_work_and_can_be_cleared(story: 
         write(story.project / "compose.yaml"),
         Say("Both files are written."),
     )
-    third.ask("Pin the base image in the Dockerfile", write(story.project / "Dockerfile", "2\n"), Say("Pinned."))
+    third.ask(
+        "Pin the base image in the Dockerfile", write(story.project / "Dockerfile", "2\n"), Say("Pinned.")
+    )
     third.leave()
 
     story.day(2)

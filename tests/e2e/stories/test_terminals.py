@@ -24,7 +24,9 @@ def test_two_terminals_and_an_old_session_resumed(story: Story) -> None:
     )
     assert "right now" in right.told
     right.leave()
-    left.ask("Quote names with commas", write(story.project / "exporter.py", "QUOTE = True\n"), Say("Quoted."))
+    left.ask(
+        "Quote names with commas", write(story.project / "exporter.py", "QUOTE = True\n"), Say("Quoted.")
+    )
     left.leave()
 
     story.day(2)

@@ -1,4 +1,4 @@
-"""A session without work of its own never replaces the work: whatever it asks, the next one is given the work."""
+"""A session without work of its own never replaces the work, whatever it asks."""
 
 from tests.e2e.fake_message import Say
 from tests.e2e.story import Story, write

@@ -9,7 +9,9 @@ EXPORT = "Build a CSV exporter for the orders in exporter.py"
 def test_work_stays_with_its_worktree(story: Story) -> None:
     story.day(5)
     first = story.open()
-    first.ask(EXPORT, write(story.project / "exporter.py"), Say("Written.\n\nNext steps:\n- Add the VAT column"))
+    first.ask(
+        EXPORT, write(story.project / "exporter.py"), Say("Written.\n\nNext steps:\n- Add the VAT column")
+    )
     first.leave()
 
     story.day(4)

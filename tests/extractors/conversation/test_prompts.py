@@ -140,7 +140,10 @@ def test_a_turn_about_flowd_itself_leaves_the_state_as_it_is() -> None:
     after = session.state
     for field in ("goal", "now", "outcome", "status", "evidence", "decisions"):
         assert getattr(after, field) == getattr(before, field)
-    assert session.person("Add the tax column now").assistant("It is added.", "end_turn").state.now == "It is added."
+    assert (
+        session.person("Add the tax column now").assistant("It is added.", "end_turn").state.now
+        == "It is added."
+    )
 
 
 def test_a_reminder_beside_a_prompt_is_taken_off() -> None:
