@@ -92,6 +92,11 @@ class ProjectWorks:
         self.edits: list[StepEdit] = []
 
     @property
+    def sessions(self) -> int:
+        """Number of sessions taken in."""
+        return len(self._assigned)
+
+    @property
     def is_known(self) -> bool:
         """Whether any session has been taken in yet."""
         return bool(self._assigned)

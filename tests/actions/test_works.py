@@ -6,6 +6,7 @@ from contextlib import closing
 from pathlib import Path
 
 import msgspec
+import pytest
 
 from flowd.actions.brief import BriefingRequest, compose
 from flowd.actions.works import WorkUpdater, open_works
@@ -52,6 +53,35 @@ def test_a_restart_goes_on_with_the_works_that_are_stored(database: Database, pr
     )
     assert told.work.sessions == ("a", "b")
     assert told.work.goal == "Mend it"
+
+
+def test_works_closed_for_their_number_are_opened_again(
+    database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("flowd.actions.works.MAX_OPEN_SESSIONS", 1)
+    updater = WorkUpdater(database)
+    projects = [tmp_path / name for name in ("one", "two", "three")]
+    for age in (600, 60):
+        for project in projects:
+            project.mkdir(exist_ok=True)
+            read(updater, database, session(project, f"{project.name}{age}", age, files=("a.py", "b.py")))
+    for project in projects:
+        (work,) = Works(database).of_project(str(project))
+        assert work.sessions == (f"{project.name}600", f"{project.name}60")
+
+
+def test_a_project_stays_open_for_a_whole_batch(
+    database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("flowd.actions.works.MAX_OPEN_SESSIONS", 0)
+    one, two = tmp_path / "one", tmp_path / "two"
+    states = []
+    for age, project in ((900, one), (600, two), (60, one)):
+        project.mkdir(exist_ok=True)
+        states.append(session(project, f"{project.name}{age}", age, files=("a.py", "b.py")))
+    read(WorkUpdater(database), database, *states)
+    (work,) = Works(database).of_project(str(one))
+    assert work.sessions == ("one900", "one60")
 
 
 def test_works_are_formed_from_the_sessions_of_an_older_core_db(database: Database, project: Path) -> None:
