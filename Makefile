@@ -69,4 +69,4 @@ bench: $(VENV)/.dev ## flowd beside its floors, one table
 	$(BIN)/python -m bench
 
 clean: ## remove what make made (never your data)
-	rm -rf $(VENV) build .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage src/flowd.egg-info
+	rm -rf $(VENV) build .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage src/*.egg-info

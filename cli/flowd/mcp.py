@@ -16,9 +16,11 @@ from flowd.system.errors import FlowdError
 def need_mcp() -> None:
     """Raise FlowdError if the MCP SDK is not installed."""
     if find_spec("mcp") is None:
+        from flowd.cli.installation import install_command, this_installation
+
         raise FlowdError(
             "the MCP server needs the extra `mcp`, which is not installed",
-            hint="pipx install --force 'flowd[mcp]'   (or: pip install 'flowd[mcp]')",
+            hint=f"install it: {install_command(this_installation())}",
         )
 
 

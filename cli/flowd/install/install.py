@@ -5,6 +5,7 @@ from typing import Any, Protocol
 
 from flowd.cli.flowd.install import hooks as install_hooks
 from flowd.cli.flowd.install import mcp as install_mcp
+from flowd.cli.flowd.install import plugin as install_plugin
 from flowd.cli.flowd.install import service as install_service
 from flowd.cli.main import add_verb
 from flowd.config.paths import Paths, resolve_paths
@@ -31,7 +32,7 @@ class InstallStep(Protocol):
 
 def steps() -> list[InstallStep]:
     """Return all steps."""
-    return [install_service, install_mcp, install_hooks]
+    return [install_service, install_mcp, install_plugin, install_hooks]
 
 
 def chosen(arguments: argparse.Namespace) -> list[InstallStep]:
@@ -39,6 +40,7 @@ def chosen(arguments: argparse.Namespace) -> list[InstallStep]:
     by_option: dict[str, InstallStep] = {
         "mcp": install_mcp,
         "mcp_desktop": install_mcp,
+        "plugin": install_plugin,
         "hooks": install_hooks,
     }
     named = [step for option, step in by_option.items() if getattr(arguments, option, False)]
@@ -49,6 +51,7 @@ EXAMPLES = """\
   flowd install --dry-run     print what would be written and run
   flowd install               start at every login, and now
   flowd install --hooks       have Claude Code call flowd (prints the change to settings.json)
+  flowd install --plugin      the same hooks, the MCP server and commands as a plugin of Claude Code
   flowd uninstall             undo it; your data stays
 """
 
@@ -88,6 +91,7 @@ def add_uninstall(subparsers: Any) -> None:
     parser.add_argument("--dry-run", action="store_true", help="print every change, make none")
     parser.add_argument("--hooks", action="store_true", help="remove only Claude Code's hooks")
     parser.add_argument("--mcp", action="store_true", help="remove only the MCP server's registrations")
+    parser.add_argument("--plugin", action="store_true", help="remove only the plugin of Claude Code")
 
 
 def run_uninstall(arguments: argparse.Namespace) -> int:
@@ -95,7 +99,7 @@ def run_uninstall(arguments: argparse.Namespace) -> int:
     paths = resolve_paths()
     for step in chosen(arguments):
         step.uninstall(paths, arguments)
-    if arguments.hooks or arguments.mcp:
+    if arguments.hooks or arguments.mcp or arguments.plugin:
         return 0
     left = [place for place in (paths.data_dir, paths.state_dir, paths.config_file) if place.exists()]
     if left:

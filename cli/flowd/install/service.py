@@ -69,9 +69,11 @@ def uninstall(paths: Paths, arguments: argparse.Namespace, platform: str = sys.p
 
 def _warn_if_temporary() -> None:
     if is_temporary(sys.executable):
+        from flowd.cli.installation import permanent_install_command, this_installation
+
         print(
             f"flowd: warning: {sys.executable} is temporary; the service fails once it is deleted\n"
-            "  install flowd permanently: pipx install flowd   (or: uv tool install flowd)",
+            f"  install flowd permanently: {permanent_install_command(this_installation())}",
             file=sys.stderr,
         )
 

@@ -25,4 +25,5 @@ def test_without_the_extra_one_line_says_what_to_type(monkeypatch: pytest.Monkey
     for run in (run_mcp, run_serve):
         with pytest.raises(FlowdError, match="needs the extra `mcp`") as refused:
             run(argparse.Namespace(show_token=True))
-        assert "flowd[mcp]" in refused.value.hint
+        assert "[mcp]" in refused.value.hint
+        assert "pip install" in refused.value.hint

@@ -119,4 +119,4 @@ def test_the_templates_are_part_of_what_is_installed() -> None:
 
     assert resources.files("flowd.systemd").joinpath("flowd.service").is_file()
     assert resources.files("flowd.launchd").joinpath(f"{LABEL}.plist").is_file()
-    assert importlib.metadata.version("flowd")
+    assert importlib.metadata.version("flowd-handoff")
