@@ -42,6 +42,22 @@ def ask(path: Path, verb: str, *, deadline_s: float = DEADLINE_S, **arguments: A
     return reply["result"]
 
 
+def ask_running(paths: Paths, verb: str, *, deadline_s: float = DEADLINE_S, **arguments: Any) -> Any:
+    """Return the answer of the daemon that holds the lock of *paths*; raise NotRunningError as `ask` does.
+
+    A daemon that runs and does not answer is not called stopped: starting it would change nothing.
+    """
+    socket = control_socket(paths)
+    try:
+        return ask(socket, verb, deadline_s=deadline_s, **arguments)
+    except NotRunningError as error:
+        holder = running_holder(paths.lock)
+        if holder is None:
+            raise
+        what = f"flowd runs (pid {holder.pid}) but does not answer at {socket}"
+        raise NotRunningError(what, hint="run `flowd restart`") from error
+
+
 def running_holder(path: Path) -> Holder | None:
     """Return the holder of the lock at *path*, or None if it is free."""
     try:

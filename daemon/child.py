@@ -4,7 +4,7 @@ import os
 import signal
 import subprocess
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -47,6 +47,11 @@ class Child:
         self._kill_group()
         if not self._closing:
             raise ChildEndedError(f"{self._command[-1]} ended with code {code}", hint=f"see {self._output}")
+
+    def request_beat(self, beat: Callable[[], None]) -> None:
+        """Call *beat* if the process is running; its thread only waits for its end."""
+        if self.is_running:
+            beat()
 
     def close(self) -> None:
         """Stop the process group: SIGTERM first, SIGKILL after the deadline."""

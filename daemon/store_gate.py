@@ -3,6 +3,7 @@
 import threading
 
 from flowd.config.logs import log
+from flowd.store.backups import daily_backups
 from flowd.store.database import Database
 from flowd.store.schema import ensure_current, note_recovery
 from flowd.system.backoff import backoff_s
@@ -20,6 +21,7 @@ class StoreGate:
         self.condition = ""
         self.times_opened = 0
         self.failures = 0
+        self.new_database = ""
         self._opened = threading.Event()
 
     @property
@@ -32,6 +34,7 @@ class StoreGate:
         while not stop.is_set():
             if self.failures and stop.wait(self._wait_s()):
                 return False
+            was_there = self.database.path.exists()
             try:
                 ensure_current(self.database)
                 if self.failures:
@@ -39,11 +42,21 @@ class StoreGate:
             except StoreError as error:
                 self.failed(error)
                 continue
+            if not was_there and (self.times_opened or daily_backups(self.database.path)):
+                self._note_new_database()
             self.condition = ""
             self.times_opened += 1
             self._opened.set()
             return True
         return False
+
+    def _note_new_database(self) -> None:
+        """Say loudly that what flowd knew is gone: the file was there before."""
+        path = self.database.path
+        self.new_database = (
+            f"core.db was gone, a new one was made: {path} (`flowd restore-backup` lists earlier copies)"
+        )
+        log.error("database_made_anew", path=str(path), hint="flowd restore-backup")
 
     def passed(self) -> None:
         """Record a successful write: the next failure starts again with a short wait."""

@@ -25,6 +25,10 @@ class Runnable(Protocol):
         """Work until closed."""
         ...
 
+    def request_beat(self, beat: Callable[[], None]) -> None:
+        """Have the thread in ``run`` call *beat* soon; may be called from any thread."""
+        ...
+
 
 class SupervisedThread:
     """One named thread. A crash ends only this thread: the supervisor is notified and restarts it."""
@@ -35,8 +39,28 @@ class SupervisedThread:
         self._on_crash = on_crash
         self._crashes: deque[float] = deque(maxlen=MAX_CRASHES)
         self._thread: threading.Thread | None = None
-        self.status = ThreadLine(name=name, state="restarting", deaths=0, last_error="")
+        self.status = ThreadLine(name=name, state="restarting", deaths=0, last_error="", silent_s=0.0)
         self.restart_at: float | None = None
+        self._runnable: Runnable | None = None
+        self._beat_at = time.monotonic()
+
+    @property
+    def silent_s(self) -> float:
+        """Seconds since the thread last answered; 0.0 while it is not running."""
+        return time.monotonic() - self._beat_at if self.status.state == "running" else 0.0
+
+    def line(self) -> ThreadLine:
+        """Return the thread's line for status."""
+        return msgspec.structs.replace(self.status, silent_s=round(self.silent_s, 1))
+
+    def request_beat(self) -> None:
+        """Ask the thread for a sign of life."""
+        runnable = self._runnable
+        if runnable is not None and self.status.state == "running":
+            runnable.request_beat(self._beat)
+
+    def _beat(self) -> None:
+        self._beat_at = time.monotonic()
 
     def start(self) -> None:
         """Start the thread with what ``make`` returns; raise what it raises if this is the first start."""
@@ -51,6 +75,8 @@ class SupervisedThread:
         self._thread = threading.Thread(
             target=self._run, args=(runnable,), name=f"flowd-{self.name}", daemon=True
         )
+        self._runnable = runnable
+        self._beat()
         self._publish(state="running")
         self._thread.start()
 

@@ -19,8 +19,9 @@ from flowd.daemon.control.handlers import ControlHandlers, StatusReporter, Statu
 from flowd.daemon.control.server import ControlServer
 from flowd.daemon.delivery.dispatcher import Dispatcher
 from flowd.daemon.delivery.sink_worker import SinkWorker
+from flowd.daemon.health import Health
 from flowd.daemon.hooks.handler import HookHandler, Spool
-from flowd.daemon.process import InstanceLock, limit_arenas, notify, watchdog_interval_s
+from flowd.daemon.process import InstanceLocks, limit_arenas, notify, watchdog_interval_s
 from flowd.daemon.reading.queue import ReaderQueue, ReaderScheduler
 from flowd.daemon.reading.reader import Reader, ReaderPaths
 from flowd.daemon.reading.watcher import Watcher, make_watcher
@@ -39,17 +40,18 @@ from flowd.system.processes import end_programs, python_command, running_program
 LAST_JOIN_S = 0.5
 INBOX_SLICE_S = 0.02
 NOTHING_TO_POLL_S = 30.0
+LOCK_CHECK_S = 5.0
 
 
 class Supervisor:
     """Owns everything that lives as long as the daemon; its main loop never does slow work."""
 
-    def __init__(self, paths: Paths, settings: LiveSettings, lock: InstanceLock) -> None:
+    def __init__(self, paths: Paths, settings: LiveSettings, locks: InstanceLocks) -> None:
         limit_arenas()
         self._paths = paths
         self._settings = settings
         self._settings_error = ""
-        self._lock = lock
+        self._locks = locks
         self._started_at = time.time()
         self._inbox: queue.SimpleQueue[int | str] = queue.SimpleQueue()
         self._threads: dict[str, SupervisedThread] = {}
@@ -67,12 +69,13 @@ class Supervisor:
         self._control: ControlServer | None = None
         self._serve: Child | None = None
         self._second_signal = False
+        self._health = Health(self._threads, self._gate, locks, lambda: self._inbox.put(signal.SIGTERM))
 
     def run(self) -> None:
         """Run until a signal ends the daemon. The caller holds the lock."""
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             signal.signal(number, self._on_signal)
-        self._lock.describe(Holder(os.getpid(), __version__, str(self._paths.socket), self._started_at))
+        self._locks.describe(Holder(os.getpid(), __version__, str(self._paths.socket), self._started_at))
         self._start_threads()
         self._start_clocks()
         notify("READY=1")
@@ -131,6 +134,7 @@ class Supervisor:
             waiting_files=lambda: self._queue.waiting + self._scheduler.held,
             children=lambda: int(self._serve is not None and self._serve.is_running) + running_programs(),
             settings_error=lambda: self._settings_error,
+            problems=lambda: self._health.problems,
             started_at=self._started_at,
         )
         handlers = ControlHandlers(
@@ -213,9 +217,12 @@ class Supervisor:
         every(self._poll_interval_s, self._poll)
         every(lambda: TICK_S, IdleWatch(self._gate, self._settings, self._record_idle).check)
         every(lambda: TICK_S, self._replace_dead_watcher)
+        every(lambda: TICK_S, self._health.request_beats)
+        every(lambda: LOCK_CHECK_S, self._health.check_locks)
+        every(self._health.backups.interval_s, self._health.backups.start)
         interval_s = watchdog_interval_s()
         if interval_s:
-            every(lambda: interval_s, lambda: notify("WATCHDOG=1"))
+            every(lambda: interval_s, self._health.notify_watchdog)
 
     def _after_overflow(self) -> None:
         log.warning("events_lost", action="compare everything with the disk")
@@ -269,7 +276,7 @@ class Supervisor:
             self._control.close()
         hung += self._join(["control"], time.monotonic() + LAST_JOIN_S)
         log.info("stopped", unfinished=hung)
-        self._lock.release()
+        self._locks.release()
         if hung:
             os._exit(0)  # a thread that never returns would keep the process alive
         self._gate.database.close()

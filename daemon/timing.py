@@ -38,6 +38,10 @@ class Timer:
                 if due_at < self._wakes_at:
                     self._changed.notify()
 
+    def request_beat(self, beat: Callable[[], None]) -> None:
+        """Have the thread call *beat*."""
+        self.call_later(0.0, "beat", beat)
+
     def run(self) -> None:
         """Call what becomes due until closed."""
         while self._wait():

@@ -103,14 +103,17 @@ def restore(database: Path, backup: Path) -> Path | None:
 
 
 def main(arguments: list[str]) -> int:
-    """Back up the database named in *arguments* if it is due; print one line if it is damaged."""
+    """Check the database named in *arguments*, and copy it if that is due; print the outcome."""
     database = Path(arguments[0])
     os.nice(19)
+    # What is printed is read by the daemon.
     try:
         if is_due(database, time.time()):
-            back_up(database)
+            print(back_up(database).path)  # noqa: T201 same
+        elif database.exists():
+            check(database, of=database)
     except StoreError as error:
-        print(error)  # noqa: T201 read by the daemon
+        print(error)  # noqa: T201 same
         return EXIT_DAMAGED
     return 0
 

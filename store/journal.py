@@ -46,8 +46,6 @@ class Batch:
         self.counters: Counter[str] = Counter()
         # Projections that must never be behind the facts are written with them.
         self.also: list[Callable[[sqlite3.Connection], None]] = []
-        # Where all this comes from, to find what cannot be stored.
-        self.paths: set[str] = set()
         self.bytes_read = 0
 
     def __bool__(self) -> bool:

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from flowd.actions.daemon_client import Holder, ask, control_socket, running_holder
+from flowd.actions.daemon_client import Holder, ask, ask_running, control_socket, running_holder
 from flowd.cli.flowd.manager.manager import manager_owning, manager_serving, run_all
 from flowd.cli.main import add_verb
 from flowd.config.paths import Paths, resolve_paths
@@ -93,7 +93,7 @@ def add_retry(subparsers: Any) -> None:
 
 def run_retry(arguments: argparse.Namespace) -> int:
     """Have the daemon retry, and print the sinks."""
-    names = ask(control_socket(resolve_paths()), "retry", sink=arguments.sink)
+    names = ask_running(resolve_paths(), "retry", sink=arguments.sink)
     print(f"retrying: {', '.join(names)}")
     return 0
 

@@ -28,26 +28,26 @@ def run(arguments: argparse.Namespace) -> int:
     """Run the daemon until it is stopped."""
     from flowd.actions.daemon_client import Holder
     from flowd.config.settings import LiveSettings
-    from flowd.daemon.process import InstanceLock
+    from flowd.daemon.process import InstanceLocks
     from flowd.hooks.command import write_launcher
 
     paths = resolve_paths()
     settings = LiveSettings(paths.config_file)
-    lock = InstanceLock(paths.lock)
-    lock.acquire()
+    locks = InstanceLocks(paths.lock, paths.database_at(settings.current.store.path))
+    locks.acquire()
     if arguments.detach:
-        lock.release()  # detaching closes every file, also this one: take the lock again afterwards
+        locks.release()  # detaching closes every file, also these: take the locks again afterwards
         make_private_dir(paths.log_dir)
         _detach(paths.log_dir / "crash.txt")
-        lock.acquire()
-    lock.describe(Holder(os.getpid(), __version__, str(paths.socket), time.time()))
+        locks.acquire()
+    locks.describe(Holder(os.getpid(), __version__, str(paths.socket), time.time()))
     os.umask(0o077)
     write_launcher(paths)
-    _live(paths, settings, lock, console=not arguments.detach)
+    _live(paths, settings, locks, console=not arguments.detach)
     return 0
 
 
-def _live(paths: Any, settings: Any, lock: Any, *, console: bool) -> None:
+def _live(paths: Any, settings: Any, locks: Any, *, console: bool) -> None:
     from flowd.config.logs import set_up_logging
     from flowd.daemon.supervisor import Supervisor
     from flowd.redaction.live import LiveRedactor
@@ -56,7 +56,7 @@ def _live(paths: Any, settings: Any, lock: Any, *, console: bool) -> None:
     set_up_logging(
         paths.log_dir, settings.current.log, console=console and sys.stderr.isatty(), redact=redact
     )
-    Supervisor(paths, settings, lock).run()
+    Supervisor(paths, settings, locks).run()
 
 
 def _detach(crash_file: Path) -> None:

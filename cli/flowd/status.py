@@ -8,7 +8,7 @@ from typing import Any, Literal
 import msgspec
 
 from flowd import __version__
-from flowd.actions.daemon_client import ask, control_socket, running_holder
+from flowd.actions.daemon_client import ask_running
 from flowd.cli.main import EXIT_COULD_NOT, EXIT_NOT_RUNNING, add_verb
 from flowd.cli.output import ago, home_relative, paint, print_json, size, table, wrapped
 from flowd.config.paths import resolve_paths
@@ -212,11 +212,9 @@ def run(arguments: argparse.Namespace) -> int:
 def _ask() -> Running | NotRunning:
     paths = resolve_paths()
     try:
-        answer = ask(control_socket(paths), "status")
+        answer = ask_running(paths, "status")
     except NotRunningError as error:
-        holder = running_holder(paths.lock)
-        what = f"{error} (pid {holder.pid} holds the lock)" if holder else str(error)
-        return NotRunning(running=False, error=what, hint=error.hint)
+        return NotRunning(running=False, error=str(error), hint=error.hint)
     try:
         return msgspec.convert(answer | {"cli_version": __version__}, Running)
     except msgspec.ValidationError as error:

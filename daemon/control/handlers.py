@@ -43,6 +43,7 @@ class StatusSources(NamedTuple):
     waiting_files: Callable[[], int]
     children: Callable[[], int]
     settings_error: Callable[[], str]
+    problems: Callable[[], list[str]]
     started_at: float
 
 
@@ -60,7 +61,7 @@ class StatusReporter:
         """Return the status of the daemon."""
         sources, progress, totals = self._sources, self._sources.reader.progress, self._sources.reader.totals
         sinks = [self._sink_line(worker) for worker in sources.dispatcher.workers.values()]
-        threads = [thread.status for thread in sources.threads.values()]
+        threads = [thread.line() for thread in sources.threads.values()]
         failures = sources.failures.listed
         reasons = self._reasons(sinks, threads)
         active, unread = self._threads()
@@ -109,6 +110,7 @@ class StatusReporter:
             reasons.append(f"{unwatched} directories are polled: no watches left")
         if sources.settings_error():
             reasons.append(f"settings not reloaded: {sources.settings_error()}")
+        reasons += sources.problems()
         failed = len(sources.failures.listed)
         if failed:
             what = "file is" if failed == 1 else "files are"

@@ -1,11 +1,13 @@
 """The control socket: JSON lines in and out, for this user only."""
 
+import errno
 import os
 import queue
 import selectors
 import socket
 import struct
 import sys
+import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial
@@ -20,6 +22,8 @@ from flowd.system.errors import FlowdError
 
 MAX_REQUEST_CHARACTERS = 4 << 20
 SEND_DEADLINE_S = 1.0
+ACCEPT_PAUSE_S = 0.5
+OUT_OF_DESCRIPTORS = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOBUFS)
 
 Handler = Callable[[Mapping[str, Any]], Any]
 Answer = Callable[[bytes], None]
@@ -44,6 +48,9 @@ class ControlServer:
         self._deferred = deferred or {}
         self._answered: queue.SimpleQueue[tuple[socket.socket, bytes]] = queue.SimpleQueue()
         self._listener = _listen(path)
+        self._identity = _identity(path)
+        self._paused_until = 0.0
+        self._beat: Callable[[], None] | None = None
         self._wake_in, self._wake_out = socket.socketpair()
         self._selector = selectors.DefaultSelector()
         self._buffers: dict[socket.socket, bytearray] = {}
@@ -55,8 +62,11 @@ class ControlServer:
         self._selector.register(self._wake_out, selectors.EVENT_READ, self._send_answers)
         try:
             while not self._closing:
-                for key, _ in self._selector.select():
+                for key, _ in self._selector.select(ACCEPT_PAUSE_S if self._paused_until else None):
                     key.data(key.fileobj)
+                if self._paused_until and time.monotonic() >= self._paused_until:
+                    self._paused_until = 0.0
+                    self._selector.register(self._listener, selectors.EVENT_READ, self._accept)
         finally:
             self._release()
 
@@ -65,6 +75,33 @@ class ControlServer:
         self._closing = True
         self._wake()
 
+    def request_beat(self, beat: Callable[[], None]) -> None:
+        """Have the thread call *beat*, and see to the socket's place; may be called from any thread."""
+        self._beat = beat
+        self._wake()
+
+    def _check_place(self) -> None:
+        """Listen anew if the socket was removed or replaced: clients would no longer find this one."""
+        if _identity(self._path) == self._identity:
+            return
+        try:
+            listener = _listen(self._path)
+        except (OSError, FlowdError) as error:
+            log.error("socket_lost", path=str(self._path), error=str(error))
+            return
+        log.warning("socket_renewed", path=str(self._path))
+        with suppress(KeyError):  # not registered while accepting is paused
+            self._selector.unregister(self._listener)
+        self._listener.close()
+        self._listener, self._identity, self._paused_until = listener, _identity(self._path), 0.0
+        self._selector.register(listener, selectors.EVENT_READ, self._accept)
+
+    def _pause_accepting(self) -> None:
+        """Accept nothing for a moment: without descriptors the selector would report the client at once."""
+        log.warning("accept_paused", reason="no descriptors left")
+        self._selector.unregister(self._listener)
+        self._paused_until = time.monotonic() + ACCEPT_PAUSE_S
+
     def _wake(self) -> None:
         with suppress(OSError):
             self._wake_in.send(b"x")
@@ -72,7 +109,9 @@ class ControlServer:
     def _accept(self, listener: socket.socket) -> None:
         try:
             connection, _ = listener.accept()
-        except OSError:  # the client gave up, or descriptors ran out
+        except OSError as error:  # the client gave up, or descriptors ran out
+            if error.errno in OUT_OF_DESCRIPTORS:
+                self._pause_accepting()
             return
         if peer_uid(connection) not in (os.getuid(), 0):
             log.warning("control_refused", reason="peer is another user")
@@ -131,6 +170,10 @@ class ControlServer:
 
     def _send_answers(self, wake: socket.socket) -> None:
         wake.recv(4096)
+        if self._beat is not None:
+            beat, self._beat = self._beat, None
+            beat()
+            self._check_place()
         while not self._answered.empty():
             connection, answer = self._answered.get()
             if connection in self._buffers:
@@ -150,8 +193,9 @@ class ControlServer:
         self._selector.close()
         for end in (self._listener, self._wake_in, self._wake_out):
             end.close()
-        with suppress(OSError):
-            self._path.unlink()
+        if _identity(self._path) == self._identity:  # not another daemon's
+            with suppress(OSError):
+                self._path.unlink()
 
 
 def _send(connection: socket.socket, answer: bytes) -> None:
@@ -175,9 +219,14 @@ def peer_uid(connection: socket.socket) -> int:
 
 
 def _listen(path: Path) -> socket.socket:
-    """Bind the socket at *path*. The caller holds the instance lock, so an existing socket is stale."""
+    """Bind the socket at *path*; raise FlowdError if another daemon, with a lock elsewhere, answers there."""
     make_private_dir(path.parent)
     _refuse_foreign_directory(path.parent)
+    if _is_answered(path):
+        raise FlowdError(
+            f"another flowd answers at {path}",
+            hint="stop it, or give this one a directory of its own with FLOWD_RUNTIME_DIR",
+        )
     with suppress(FileNotFoundError):
         path.unlink()
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -188,6 +237,25 @@ def _listen(path: Path) -> socket.socket:
         os.umask(previous)
     listener.listen(64)
     return listener
+
+
+def _is_answered(path: Path) -> bool:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as client:
+        client.settimeout(SEND_DEADLINE_S)
+        try:
+            client.connect(str(path))
+        except OSError as error:
+            return isinstance(error, TimeoutError | BlockingIOError)
+    return True
+
+
+def _identity(path: Path) -> tuple[int, int]:
+    """Return device and inode of what is at *path*, zeros if nothing is."""
+    try:
+        status = path.lstat()
+    except OSError:
+        return 0, 0
+    return status.st_dev, status.st_ino
 
 
 def _refuse_foreign_directory(directory: Path) -> None:

@@ -47,6 +47,7 @@ class ThreadLine(msgspec.Struct, frozen=True, kw_only=True):
     state: Literal["running", "restarting", "failed"]
     deaths: int
     last_error: str
+    silent_s: float
 
 
 class FailureLine(msgspec.Struct, frozen=True, kw_only=True):

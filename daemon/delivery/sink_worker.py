@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from flowd.config.logs import log
@@ -40,6 +40,10 @@ class SinkStatus(NamedTuple):
     detail: str = ""
 
 
+def _no_beat() -> None:
+    """Do nothing: no sign of life was requested."""
+
+
 class SinkWorker:
     """Delivers facts to one sink. Its cursor never passes a fact that is not delivered."""
 
@@ -63,6 +67,7 @@ class SinkWorker:
         self._quarantined: set[str] = set()
         self._retry_requested = False
         self._deadline: float | None = None
+        self._beat: Callable[[], None] = _no_beat
         self.status = SinkStatus(sink.name)
 
     @property
@@ -83,6 +88,12 @@ class SinkWorker:
             self._head = max(self._head, newest)
             if self.low_latency:
                 self._changed.notify()
+
+    def request_beat(self, beat: Callable[[], None]) -> None:
+        """Have the thread call *beat*."""
+        with self._changed:
+            self._beat = beat
+            self._changed.notify()
 
     def wake(self) -> None:
         """Have the worker process what was announced."""
@@ -114,6 +125,8 @@ class SinkWorker:
 
     def _step(self) -> None:
         """Fetch, deliver and save the cursor once; wait when nothing is due."""
+        self._beat()
+        self._beat = _no_beat
         try:
             if self._saved_cursor < 0 or self._store_opened != self._gate.times_opened:
                 self._load_cursor()
@@ -260,8 +273,10 @@ class SinkWorker:
         with self._changed:
             if self._deadline is not None:
                 self._changed.wait(CLOSING_PAUSE_S)
-            elif not self._retry_requested and (
-                self._head <= self._fetched or len(self._outbox) >= MAX_FETCHED
+            elif (
+                self._beat is _no_beat
+                and not self._retry_requested
+                and (self._head <= self._fetched or len(self._outbox) >= MAX_FETCHED)
             ):
                 self._changed.wait(timeout_s)
 

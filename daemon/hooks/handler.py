@@ -40,7 +40,9 @@ class HookHandler:
         self._gate = gate
         self._context = context
         self._submit = submit
-        self._starts: queue.SimpleQueue[tuple[HookInput, Answer] | None] = queue.SimpleQueue()
+        self._starts: queue.SimpleQueue[tuple[HookInput, Answer] | Callable[[], None] | None] = (
+            queue.SimpleQueue()
+        )
 
     def handle(self, request: Mapping[str, Any], answer: Answer) -> None:
         """Handle one hook request; *answer* is called later with what the hook should print."""
@@ -55,10 +57,17 @@ class HookHandler:
         """Answer starting sessions until closed."""
         try:
             while (start := self._starts.get()) is not None:
-                hook, answer = start
-                answer(self._compose(hook).encode())
+                if isinstance(start, tuple):
+                    hook, answer = start
+                    answer(self._compose(hook).encode("utf-8", "replace"))
+                else:
+                    start()
         finally:
             self._gate.database.drop_connection()
+
+    def request_beat(self, beat: Callable[[], None]) -> None:
+        """Have the thread call *beat*."""
+        self._starts.put(beat)
 
     def close(self) -> None:
         """Stop answering."""

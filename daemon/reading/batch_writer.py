@@ -52,7 +52,7 @@ class BatchWriter:
         except StoreError:
             raise
         except Exception as error:
-            raise UnstorableError(batch.paths, error) from error
+            raise UnstorableError(error) from error
 
     def _commit(self, batch: Batch) -> Batch | None:
         self._pipeline.finish(batch)

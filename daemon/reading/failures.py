@@ -4,13 +4,12 @@ import os
 import time
 from collections.abc import Callable
 from functools import partial
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from flowd.config.logs import log
 from flowd.daemon.control.status import FailureLine
 from flowd.daemon.reading.queue import ReaderScheduler, Task
 from flowd.redaction.data import Redact
-from flowd.store.journal import Batch
 from flowd.system.backoff import backoff_s
 from flowd.system.errors import FlowdError, StoreError
 from flowd.system.text import cut, printable_line
@@ -97,38 +96,29 @@ def _version_of(path: str) -> _Version:
 
 
 class UnstorableError(Exception):
-    """The content of one of *paths* cannot be stored; core.db itself can be written."""
+    """What was read cannot be stored; core.db itself can be written."""
 
-    def __init__(self, paths: set[str], reason: Exception) -> None:
+    def __init__(self, reason: Exception) -> None:
         super().__init__(str(reason))
-        self.paths = paths
         self.reason = reason
-
-
-class Store(Protocol):
-    """What isolation needs of the reader."""
-
-    @property
-    def batch(self) -> Batch:
-        """What has been read and is not stored yet."""
-        ...
-
-    def commit(self) -> None:
-        """Store the batch."""
-        ...
-
-    def load(self) -> None:
-        """Start from what is stored; everything else is read again."""
-        ...
 
 
 class Isolation:
     """Keeps an error where it arises: one file goes on the list, all others are read on."""
 
-    def __init__(self, failures: Failures, store: Store, scheduler: ReaderScheduler) -> None:
+    def __init__(
+        self,
+        failures: Failures,
+        scheduler: ReaderScheduler,
+        commit: Callable[[], None],
+        load: Callable[[], None],
+    ) -> None:
+        """*commit* stores what was read; *load* drops what was not stored, and has it read again."""
         self._failures = failures
-        self._store = store
         self._scheduler = scheduler
+        self._commit = commit
+        self._load = load
+        self._unstored: set[str] = set()
         # Each of these is stored alone: one of them spoiled a batch.
         self._suspects: set[str] = set()
 
@@ -142,7 +132,7 @@ class Isolation:
             return False
         if path in self._suspects:
             return self.run(path, partial(self._alone, path, work))
-        self._store.batch.paths.add(path)
+        self._unstored.add(path)
         return self.run(path, work)
 
     def run(self, source: str, work: Callable[[], object]) -> bool:
@@ -155,26 +145,36 @@ class Isolation:
         except StoreError:
             raise
         except UnstorableError as error:
-            if len(error.paths) > 1:
-                log.warning("batch_refused", files=len(error.paths), error=str(error))
-                self._suspects |= error.paths
-            else:
-                self._failures.add(next(iter(error.paths), source), error.reason)
+            self._blame(source, error.reason)
         except (FlowdError, OSError) as error:  # raised before anything of it is in the batch
             self._failures.add(source, error)
-            self._store.batch.paths.discard(source)
+            self._unstored.discard(source)
             return False
         except Exception as error:  # noqa: BLE001 the content of one file must not stop the reading of the others
             self._failures.add(source, error)
-        self._store.load()
+        self._unstored.clear()
+        self._load()
         return False
+
+    def stored(self) -> None:
+        """Take what was processed off the list of failures: it is stored now."""
+        self._failures.remove(*self._unstored)
+        self._unstored.clear()
+
+    def _blame(self, source: str, reason: Exception) -> None:
+        """List the file that could not be stored; of several, find it by storing each alone."""
+        if len(self._unstored) > 1:
+            log.warning("batch_refused", files=len(self._unstored), error=str(reason))
+            self._suspects |= self._unstored
+        else:
+            self._failures.add(next(iter(self._unstored), source), reason)
 
     def _alone(self, path: str, work: Callable[[], bool]) -> bool:
         """Do *work* on *path* in a transaction of its own."""
-        self._store.commit()
-        self._store.batch.paths.add(path)
+        self._commit()
+        self._unstored.add(path)
         more_left = work()
-        self._store.commit()
+        self._commit()
         self._suspects.discard(path)
         return more_left
 

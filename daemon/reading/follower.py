@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from flowd.config.logs import log
-from flowd.daemon.reading.failures import Failures
 from flowd.daemon.reading.identity import KnownFiles, RecognisedFile
 from flowd.daemon.reading.pipeline import Pipeline
 from flowd.daemon.reading.queue import ReaderQueue, ReaderScheduler
@@ -24,20 +23,20 @@ MISSING_GRACE_S = 1.0
 class Follower:
     """Reads transcripts into the batch it is given."""
 
-    def __init__(
-        self, queue: ReaderQueue, scheduler: ReaderScheduler, pipeline: Pipeline, failures: Failures
-    ) -> None:
+    def __init__(self, queue: ReaderQueue, scheduler: ReaderScheduler, pipeline: Pipeline) -> None:
         self._queue = queue
         self._scheduler = scheduler
         self._pipeline = pipeline
-        self._failures = failures
         self._lines = LineReader()
         self._missing: set[str] = set()
         self._unreadable: set[str] = set()
         self.known = KnownFiles([])
 
     def read(self, path: str, name: TranscriptName, batch: Batch, max_bytes: int) -> bool:
-        """Read about *max_bytes* of what is new at *path* into *batch*; return True if more is left."""
+        """Read about *max_bytes* of what is new at *path* into *batch*; return True if more is left.
+
+        Raise OSError or UnreadableFileError if it cannot be read.
+        """
         try:
             if not is_storable(path):
                 raise UnreadableFileError("its name is not UTF-8")
@@ -45,14 +44,14 @@ class Follower:
         except FileNotFoundError:
             self._note_missing(path, batch)
             return False
-        except (OSError, ValueError) as error:
-            self._note_unreadable(path, error, batch)
-            return False
+        except (OSError, UnreadableFileError):
+            self._count_unreadable(path, batch)
+            raise
         try:
             return self._read_open(path, name, descriptor, batch, max_bytes)
-        except OSError as error:
-            self._note_unreadable(path, error, batch)
-            return False
+        except OSError:
+            self._count_unreadable(path, batch)
+            raise
         finally:
             os.close(descriptor)
 
@@ -105,10 +104,8 @@ class Follower:
                 return source.offset < source.size
         return False
 
-    def _note_unreadable(self, path: str, error: Exception, batch: Batch) -> None:
-        """Count a transcript that cannot be read, once, and list it."""
-        self._failures.add(path, error)
-        batch.paths.discard(path)
+    def _count_unreadable(self, path: str, batch: Batch) -> None:
+        """Count a transcript that cannot be read, once."""
         if path not in self._unreadable:
             self._unreadable.add(path)
             batch.counters["unreadable"] += 1

@@ -28,7 +28,7 @@ from flowd.model.client import HookInput
 from flowd.model.facts import Fact, HandoffIndexed, StateChanged
 from flowd.model.session import SessionState
 from flowd.redaction.live import LiveRedactor
-from flowd.store.journal import Batch, Journal
+from flowd.store.journal import Journal
 from flowd.store.schema import made_at
 from flowd.store.sessions import IdleTable, Pause
 from flowd.system.errors import StoreError
@@ -77,22 +77,17 @@ class Reader:
         self._on_commit = on_commit
         self._reconciler = Reconciler(paths.projects_dir, watcher)
         self.failures = Failures(redact)
-        self._isolation = Isolation(self.failures, self, scheduler)
+        self._isolation = Isolation(self.failures, scheduler, self.commit, self.load)
         self._watchers = ProjectWatchers(
             self._journal, watcher, paths.task_globs, paths.handoffs_dir, redact, self.failures
         )
         resolver = ProjectResolver()
         self._pipeline = Pipeline(self._journal.memory, resolver, redact)
-        self._follower = Follower(queue, scheduler, self._pipeline, self.failures)
+        self._follower = Follower(queue, scheduler, self._pipeline)
         self._checkpoints = CheckpointRecorder(self._pipeline, self._journal, redact)
         self._writer = BatchWriter(gate, self._pipeline, self._checkpoints, scheduler)
         self.status = ReaderStatus()
         self._catch_up = CatchUp(self.status, self._follower, self._pipeline, gate.database)
-
-    @property
-    def batch(self) -> Batch:
-        """What has been read and is not stored yet."""
-        return self._writer.batch
 
     @property
     def handoffs(self) -> HandoffFiles:
@@ -106,6 +101,10 @@ class Reader:
                 self._run_until_store_fails()
         finally:
             self._gate.database.drop_connection()
+
+    def request_beat(self, beat: Callable[[], None]) -> None:
+        """Have the thread call *beat*."""
+        self._queue.submit(beat)
 
     def load(self) -> None:
         """Start from what core.db holds, and queue everything that differs from the disk."""
@@ -292,12 +291,12 @@ class Reader:
     def commit(self) -> None:
         """Store the batch, watch the projects it names, publish it for status, and announce its facts."""
         batch = self._writer.commit()
+        self._isolation.stored()
         if batch is None:
             return
         for fact in batch.facts:  # first of all: who sees a session in status may rely on its project's watch
             if isinstance(fact.body, StateChanged):
                 self._follow_project(fact.body.state)
-        self.failures.remove(*batch.paths)
         self.status.note_commit(batch, self._follower.known)
         if batch.stored:
             self._on_commit(batch.stored[-1].seq, batch.stored)

@@ -134,7 +134,9 @@ def test_a_core_db_taken_away_while_flowd_runs_is_noticed(
         daemon_home.wait_for(serves(4))
         return
     append(transcript, line(4))
-    daemon_home.wait_for(serves(4))  # a new one, into which everything was read again
+    # A new one, into which everything was read again; what only the old one knew is gone, and that is named.
+    status = daemon_home.wait_for(lambda status: status["counts"]["captured"] == 4)
+    assert "core.db was gone, a new one was made" in status["reasons"][0]
     daemon_home.wait_for(lambda status: status["store"]["size_bytes"] > 0)
     daemon_home.wait_for(lambda status: all(one["delivered"] for one in status["sinks"][:1]))
     old = sqlite3.connect(aside / "core.db")

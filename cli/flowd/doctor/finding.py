@@ -5,7 +5,7 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-from flowd.actions.daemon_client import Holder, ask, control_socket, running_holder
+from flowd.actions.daemon_client import Holder, ask_running, control_socket, running_holder
 from flowd.config.paths import Paths, claude_config_dir
 from flowd.config.settings import LiveSettings
 from flowd.daemon.control.status import Status
@@ -65,7 +65,7 @@ def _settings(paths: Paths) -> tuple[LiveSettings | None, SettingsError | None]:
 
 def _status(paths: Paths) -> tuple[Status | None, str]:
     try:
-        answer = ask(control_socket(paths), "status", deadline_s=STATUS_DEADLINE_S)
+        answer = ask_running(paths, "status", deadline_s=STATUS_DEADLINE_S)
         return msgspec.convert(answer, Status), ""
     except FlowdError as error:
         return None, str(error)

@@ -74,6 +74,7 @@ def test_a_daemon_with_other_places_is_not_taken_for_the_managers_one(
     assert daemon_home.command("install").returncode == 0
     before = managers.calls()
     monkeypatch.setenv("FLOWD_STATE_DIR", str(daemon_home.claude_dir.parent / "other"))
+    monkeypatch.setenv("FLOWD_DATA_DIR", str(daemon_home.claude_dir.parent / "other"))
     monkeypatch.setenv("FLOWD_RUNTIME_DIR", str(daemon_home.paths.runtime_dir / "o"))
     other = start(resolve_paths())
     assert other.pid != managers.pid()

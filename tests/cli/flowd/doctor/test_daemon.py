@@ -102,7 +102,7 @@ def test_a_daemon_that_does_not_answer_is_told_from_one_that_does_not_run(
     assert check_lock(case) == CheckResult("lock", "ok", f"flowd is running (pid {process.pid})")
     stuck = check_socket(case)
     assert (stuck.level, stuck.fix) == ("trouble", "flowd restart")
-    assert "did not answer" in stuck.seen
+    assert "does not answer" in stuck.seen
 
 
 def test_a_socket_that_others_may_open_is_trouble(daemon_home: "DaemonHome") -> None:
