@@ -37,6 +37,8 @@ from flowd.workspace.clients import gone_sessions
 from flowd.workspace.git import read_branch
 from flowd.workspace.project import Project, resolve_project
 
+# A session that starts for one of these goes on with its own work.
+OWN_SOURCES = ("compact", "resume")
 SAME_START_S = 10.0
 SAID = ("goal", "status", "now", "hypothesis", "outcome")
 MIN_ROOM_BYTES = 200
@@ -132,6 +134,7 @@ def _around(database: Database, project: Project, asked: BriefingRequest) -> Aro
         idle_after_s=asked.idle_after_s,
         gone=asked.gone,
         asking=asked.session_id,
+        is_own=asked.source in OWN_SOURCES,
     )
 
 
@@ -146,7 +149,7 @@ def _elsewhere(database: Database, project: Project) -> list[Work]:
 def _choose_work(project: Project, around: Around, asked: BriefingRequest) -> Work | None:
     """Return the work for the session: the one it continues, else the latest on this branch."""
     works = around.works.works
-    if asked.source in ("compact", "resume"):
+    if asked.source in OWN_SOURCES:
         own = next((work for work in works if asked.session_id in work.sessions), None)
         if own is not None:
             return own

@@ -6,6 +6,7 @@ from typing import NamedTuple
 import msgspec
 
 from flowd.extractors.conversation.replies import reports_done
+from flowd.extractors.fields.progress import asked
 from flowd.extractors.text import cut_at_sentence
 from flowd.extractors.work.digest import LINE_OVERHEAD, digest
 from flowd.extractors.work.likeness import covered
@@ -24,7 +25,7 @@ MAX_OTHERS = 3
 MAX_ELSEWHERE = 2
 OTHER_DIGEST_BYTES = 320
 OTHER_GOAL_LENGTH = 130
-REQUEST_LENGTH = 400
+REQUEST_LENGTH = 500
 SAME_TEXT = 0.75
 # A completed work is named to later sessions for so long.
 FORGOTTEN_AFTER_S = 21 * 86_400.0
@@ -43,6 +44,8 @@ class Around(NamedTuple):
     idle_after_s: float
     gone: frozenset[str]
     asking: str = ""
+    # The session that asks goes on with its own work: it was compacted, or resumed.
+    is_own: bool = False
 
     def is_active(self, session_id: str) -> bool:
         """Return True if the session is active, and is not the one that asks."""
@@ -66,7 +69,7 @@ def briefing_of(project: Project, work: Work, around: Around) -> Briefing:
         goal=work.goal or work.title,
         title=work.title,
         status=work.status,
-        request=cut_at_sentence(work.request, REQUEST_LENGTH),
+        request=_request(work, around),
         now=now,
         hypothesis="" if reports_done(work.hypothesis) else work.hypothesis,
         outcome=work.outcome if "outcome" in work.user.said or not now else "",
@@ -102,6 +105,16 @@ def with_digest(briefing: Briefing, work: Work, around: Around, level: Level, bu
         decisions=tuple(line.text for line in lines if line.heading == "decided"),
         learnings=tuple(line.text for line in lines if line.heading == "learned"),
     )
+
+
+def _request(work: Work, around: Around) -> str:
+    """Return the last request in the person's words, empty if the goal says the same.
+
+    A session that goes on with its own work gets it in any case.
+    """
+    goal = work.goal or work.title
+    is_goal = work.request == goal or asked(work.request).rstrip("?!. ") == goal.rstrip("?!. ")
+    return "" if is_goal and not around.is_own else cut_at_sentence(work.request, REQUEST_LENGTH)
 
 
 def _now(work: Work, around: Around) -> str:

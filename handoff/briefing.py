@@ -152,7 +152,7 @@ def _named_fields(briefing: Briefing, depth: int) -> list[tuple[int, str, str]]:
         (0, "Goal", briefing.goal),
         (2, "Title", briefing.title if depth and briefing.title != briefing.goal else ""),
         (1, "Status", briefing.status),
-        (1, "Last request", briefing.request if depth and briefing.request != briefing.goal else ""),
+        (1, "Last request", briefing.request if depth else ""),
         (0, "Now", briefing.now),
         (2, "Hypothesis", briefing.hypothesis if depth else ""),
         (2, "Outcome", briefing.outcome if depth and briefing.outcome != briefing.now else ""),

@@ -23,6 +23,7 @@ _POLITE = re.compile(
     r"|(?:maybe )?let'?s (?:just |try and )?)?",
     re.IGNORECASE,
 )
+_ASKING = re.compile(r"\b(?:can|could|would|will) (?:you|we)\b", re.IGNORECASE)
 _RECAP_SUBJECT = re.compile(
     r"^(?:we(?:'re| are| were|'ve been| have been)?|you(?:'re| are)?|i(?:'m| am)?)\s+(?:currently\s+)?",
     re.IGNORECASE,
@@ -57,7 +58,10 @@ def describe_goal(memory: ConversationMemory, place: ProjectPlace) -> dict[str, 
 
 def asked(request: str) -> str:
     """Return a request without its polite phrases."""
-    return capitalised(_POLITE.sub("", request, count=1)) or request
+    bare = _POLITE.sub("", request, count=1)
+    if _ASKING.search(request[: len(request) - len(bare)]):  # "can you add it?" asks to add it
+        bare = bare.removesuffix("?")
+    return capitalised(bare) or request
 
 
 def _goal(memory: ConversationMemory) -> str:

@@ -13,6 +13,8 @@ from tests.support.transcript import Transcript
         ("I'd like you to drop the old till", "Drop the old till"),
         ("Let's just keep the index", "Keep the index"),
         ("CartTotal is off by one", "CartTotal is off by one"),
+        ("can you add a total to the cart?", "Add a total to the cart"),
+        ("is the till still in use?", "Is the till still in use?"),
     ],
 )
 def test_courtesies_are_no_part_of_a_request(request_: str, expected: str) -> None:
