@@ -21,7 +21,7 @@ from flowd.store.handoff_fields import HandoffYamlStates
 from flowd.store.journal import Batch, Journal
 from flowd.store.works import WorkRows, Works, put_works, work_fact
 from flowd.system.errors import FlowdError
-from flowd.workspace.git import read_branch
+from flowd.workspace.git import committed_at, pushed_at, read_branch
 from flowd.workspace.project import resolve_project
 
 # How many sessions of a core.db from before works were kept are looked at.
@@ -47,7 +47,19 @@ def open_works(database: Database, project: str) -> ProjectWorks:
     if not opened.is_known:
         _form(database, project, opened)
     refresh_user_words(store, project, opened)
+    opened.done_outside = frozenset(
+        step.id for work in opened.works for step in work.steps if _is_done_outside(project, work, step)
+    )
     return opened
+
+
+def _is_done_outside(root: str, work: Work, step: Step) -> bool:
+    """Return True if the checkout shows that the person has taken care of an upkeep step meanwhile."""
+    kind = step.id.partition("-")[0] if step.source == "state" else ""
+    if kind == "push":
+        return pushed_at(root, work.branch) > step.opened_at
+    # After a commit by hand nobody knows which checks it has passed: say nothing.
+    return kind in ("commit", "check") and committed_at(root) > step.opened_at
 
 
 def _opened(store: Works, project: str) -> ProjectWorks:

@@ -141,6 +141,25 @@ def reflog(root: str) -> list[ReflogEntry]:
     return [entry for line in lines if (entry := _entry(line)) is not None]
 
 
+def committed_at(root: str) -> float:
+    """Return when the last commit was made in the checkout around *root*, 0 without any."""
+    return max((entry.at for entry in reflog(root) if entry.is_commit), default=0)
+
+
+def pushed_at(root: str, branch: str) -> float:
+    """Return when *branch* was last pushed to ``origin`` from here, 0 if it never was."""
+    place = enclosing_git_place(root)
+    if place is None or not branch:
+        return 0
+    log = os.path.join(place.common, "logs", "refs", "remotes", "origin", *branch.split("/"))
+    try:
+        lines = read_tail(log, TAIL_BYTES).split(b"\n")
+    except (OSError, ValueError):
+        return 0
+    pushes = [entry.at for line in lines if line.endswith(b"\tupdate by push") and (entry := _entry(line))]
+    return max(pushes, default=0)
+
+
 def commits_between(root: str, start: float, end: float, most: int) -> list[str]:
     """Return the subjects of the latest *most* commits from *start* to *end*, oldest first."""
     found = [entry.subject for entry in reflog(root) if entry.is_commit and start <= entry.at <= end]

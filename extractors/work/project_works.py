@@ -90,6 +90,8 @@ class ProjectWorks:
         self._stored_at: dict[str, float] = {}
         self.words: dict[str, UserWords] = {}
         self.edits: list[StepEdit] = []
+        # The ids of upkeep steps that were done outside of all sessions, as the checkout shows.
+        self.done_outside: frozenset[str] = frozenset()
 
     @property
     def sessions(self) -> int:
@@ -109,6 +111,9 @@ class ProjectWorks:
     def with_user_edits(self, work: Work) -> Work:
         """Return *work* with user fields and edits applied."""
         edited = with_edits(work, self.edits)
+        if self.done_outside:
+            left = tuple(step for step in edited.steps if step.id not in self.done_outside)
+            edited = msgspec.structs.replace(edited, steps=left)
         if edited is not work and work.session_id in self._assigned:
             last = self._assigned[work.session_id].contribution
             edited = msgspec.structs.replace(edited, status=status_of(last, edited.steps))

@@ -10,7 +10,7 @@ from flowd.actions.brief import BriefingRequest, compose
 from flowd.actions.works import WorkUpdater
 from flowd.config.settings import LiveSettings
 from flowd.model.facts import WorkChanged, state_fact
-from flowd.model.session import SessionState
+from flowd.model.session import Deeds, Evidence, SessionState
 from flowd.sinks.handoff_yaml import HandoffYamlSink
 from flowd.store.database import Database
 from flowd.store.handoff_fields import user_fields_fact
@@ -30,7 +30,15 @@ class Desk:
         self.updater = WorkUpdater(database)
         self.sink = HandoffYamlSink(database, settings)
 
-    def work(self, place: Path, goal: str, *files: str, age_s: float = 600, branch: str = "main") -> None:
+    def work(
+        self,
+        place: Path,
+        goal: str,
+        *files: str,
+        age_s: float = 600,
+        branch: str = "main",
+        evidence: Evidence | None = None,
+    ) -> None:
         """Work on *goal* in *place*."""
         project = resolve_project(str(place))
         assert project is not None
@@ -44,6 +52,7 @@ class Desk:
             files=files,
             started_at=NOW - age_s - 60,
             last_activity_at=NOW - age_s,
+            evidence=evidence or Evidence(),
         )
         batch = Batch()
         batch.facts.append(state_fact(state))
@@ -155,3 +164,21 @@ def test_another_project_at_a_path_that_is_gone_is_told_nothing_of_it(
     stranger = tmp_path / "stranger"
     (stranger / ".git").mkdir(parents=True)
     assert desk.told(stranger) == ""
+
+
+def test_what_a_person_commits_and_pushes_by_hand_is_no_open_step(
+    desk: Desk, upstream: Path, tmp_path: Path
+) -> None:
+    bare = tmp_path / "bare.git"
+    git(upstream, "clone", "-q", "--bare", f"file://{upstream}", str(bare))
+    place = clone(bare, tmp_path / "shop")
+    deeds = Deeds(edited_at=NOW - 600)
+    desk.work(place, "Mend the parser", "parser.py", "lexer.py", evidence=Evidence(deeds=deeds))
+    assert "Commit the changes" in desk.told(place)
+    git(place, "commit", "--allow-empty", "-m", "Mend it")
+    assert "Commit the changes" not in desk.told(place)
+    committed = Deeds(edited_at=NOW - 600, committed_at=NOW - 60)
+    desk.work(place, "Mend the parser", "parser.py", "lexer.py", evidence=Evidence(deeds=committed))
+    assert "Push main" in desk.told(place)
+    git(place, "push", "-q", "origin", "main")
+    assert "Push main" not in desk.told(place)
