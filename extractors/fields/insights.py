@@ -1,7 +1,10 @@
 """Insights: the heaviest findings, without duplicates, adjacent ones merged."""
 
+import re
 from collections.abc import Sequence
 from typing import Any
+
+import msgspec
 
 from flowd.extractors.fields.findings import LENGTH, Finding, worth
 from flowd.extractors.text import alike, content_words
@@ -14,24 +17,42 @@ SIMILARITY = 0.55
 CURRENT = 1.0
 NEAR = 2
 
+# Says that a check fails, or that something is left to commit: true only until the next check or commit.
+_RED = re.compile(
+    r"\b(?:tests?|checks?|build|lint\w*|ci|type[- ]?check\w*|compil\w+)\b[^.]{0,40}"
+    r"\b(?:fail\w*|errors?|broken|red|issues?)\b"
+    r"|\b(?:fail\w*|errors?)\b[^.]{0,30}\b(?:tests?|checks?|lint\w*|build|ci)\b"
+    r"|\bunused (?:import|variable|function|parameter)s?\b"
+    r"|\bnot (?:yet )?(?:committed|pushed)\b|\buncommitted\b",
+    re.IGNORECASE,
+)
+
 
 def describe(memory: ConversationMemory, place: ProjectPlace) -> dict[str, Any]:
     """Return the insights, and decisions and learnings by themselves."""
     begun = memory.requests[-1].at if memory.requests else 0
+    green_at = _green_at(memory)
     chosen = [
-        Insight(one.category, relative_paths(one.text, place), one.record, one.line)
+        msgspec.structs.replace(one, text=relative_paths(one.text, place))
         for one in select(memory.findings, KEPT, begun, memory.findings_aside)
     ]
+    still_true = [one for one in chosen if not (one.at < green_at and _RED.search(one.text))]
     return {
-        "insights": tuple(chosen),
-        "decisions": tuple(one.insight for one in chosen if one.category == "decision"),
-        "learnings": tuple(one.insight for one in chosen if one.category == "learning"),
+        "insights": tuple(Insight(one.category, one.text, one.record, one.line) for one in chosen),
+        "decisions": tuple(one.text for one in still_true if one.category == "decision"),
+        "learnings": tuple(one.text for one in still_true if one.category == "learning"),
     }
 
 
 def reads(memory: ConversationMemory) -> tuple[object, ...]:
     """Return everything that ``describe`` reads."""
-    return (memory.requests, tuple(memory.findings), tuple(memory.findings_aside))
+    return (memory.requests, tuple(memory.findings), tuple(memory.findings_aside), _green_at(memory))
+
+
+def _green_at(memory: ConversationMemory) -> int:
+    """Return when the last check passed or the last commit was made: what was red before is over."""
+    check, commit = memory.check, memory.commit
+    return max(check.at if check and check.passed else 0, commit.at if commit else 0)
 
 
 def select(

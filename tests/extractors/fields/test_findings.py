@@ -166,3 +166,12 @@ def test_a_subagents_learnings_count_less_than_the_sessions_own() -> None:
     assert session.state.learnings == (
         "The issue is that vouchers are silently ignored by the till because of a bad default.",
     )
+
+
+def test_a_check_that_fails_is_no_learning_once_it_passes() -> None:
+    red = "The lint check fails because the import of csv in exporter.py is never used."
+    session = Transcript().person("Write the exporter").edit("exporter.py").assistant(red, "tool_use")
+    assert list(session.state.learnings) == [red]
+    session.run("pytest -q", "3 passed").assistant("The exporter writes all rows.")
+    assert list(session.state.learnings) == []
+    assert [one.insight for one in session.state.insights] == [red]
