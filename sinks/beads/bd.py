@@ -26,6 +26,7 @@ class BdOutcome(StrEnum):
     TIMED_OUT = "timed out"
     TOO_LARGE = "too large"
     UNSUPPORTED = "not supported by this bd"
+    NOT_ACCEPTED = "not accepted: run `flow trust` there to let flowd use bd"
     FAILED = "failed"
 
 

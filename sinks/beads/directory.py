@@ -43,7 +43,7 @@ class _Owner(msgspec.Struct, frozen=True):
 
 def find_beads(project: str) -> BeadsDirectory | None:
     """Return the .beads directory of *project*, or of the main checkout if it is a worktree."""
-    for checkout in (project, _main_checkout(project)):
+    for checkout in (project, main_checkout(project)):
         path = os.path.join(checkout, FOLDER)
         if checkout and os.path.isdir(path):
             return BeadsDirectory(project, _redirected(checkout, path))
@@ -81,7 +81,8 @@ def beads_lock(beads: BeadsDirectory, timeout_s: float) -> Iterator[int]:
         os.close(descriptor)
 
 
-def _main_checkout(project: str) -> str:
+def main_checkout(project: str) -> str:
+    """Return the main checkout of the worktree at *project*, ``""`` if it is not a linked worktree."""
     place = git_place(project)
     return os.path.dirname(place.common) if place is not None and place.worktree else ""
 

@@ -8,6 +8,7 @@ from flowd.config.settings import BeadsSettings
 from flowd.handoff.checkpoint_texts import BeadsNote, block_text, merged_notes, own_block
 from flowd.handoff.track.tracks import TrackProgress
 from flowd.sinks.beads.bd import MAX_ARGUMENT_BYTES, Bd, BdOutcome, BdResult, BeadsIssue, find_bd, is_issue_id
+from flowd.sinks.beads.consent import missing_consent
 from flowd.sinks.beads.directory import BeadsLockedError, beads_lock, find_beads
 from flowd.system.times import iso_millis, seconds
 
@@ -81,6 +82,8 @@ def _run_locked(project: str, settings: BeadsSettings, command: Command) -> BdRe
     program = find_bd(settings)
     if program is None:
         return BdResult(BdOutcome.ABSENT)
+    if reason := missing_consent(beads):
+        return BdResult(BdOutcome.NOT_ACCEPTED, message=reason)
     try:
         with beads_lock(beads, settings.timeout_s) as memory:
             return command(Bd(program, beads, settings.timeout_s), memory)

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from flowd.config.logs import log
 from flowd.config.settings import LiveSettings
 from flowd.handoff.checkpoint_texts import BeadsNote
 from flowd.handoff.track.beads import TrackBeads, beads_disabled, track_beads
@@ -103,6 +104,7 @@ class BeadsSink:
         self._settings = settings
         self._redact = redact or LiveRedactor(settings)
         self.detail = ""
+        self._told: set[str] = set()
 
     def key(self, fact: Fact) -> str | None:
         """Return the project of a checkpoint with a configured trigger, None if it does not use Beads."""
@@ -126,6 +128,9 @@ class BeadsSink:
         note = note.redacted(self._redact)
         result = sync_note(fact.project, epic, note, self._settings.current.beads)
         self.detail = self._redact(f"{Path(fact.project).name}: {describe(result)}")
+        if result.outcome is BdOutcome.NOT_ACCEPTED and fact.project not in self._told:
+            self._told.add(fact.project)
+            log.warning("bd_not_accepted", project=fact.project, reason=result.message)
         _raise_failure(result.outcome, self.detail)
 
     def flush(self) -> None:
