@@ -25,12 +25,12 @@ from flowd.store.documents import latest_of_project, of_project, open_escalation
 from flowd.store.handoff_fields import (
     HandoffYamlStates,
     UserFields,
-    is_trusted,
     untrusted_fields,
     user_fields,
 )
 from flowd.store.journal import Journal
 from flowd.store.knowledge.context import session_context
+from flowd.store.trust import is_trusted
 from flowd.store.works import Works
 from flowd.system.times import age
 from flowd.workspace.clients import gone_sessions

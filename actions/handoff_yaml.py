@@ -11,14 +11,8 @@ from flowd.actions.context import Context
 from flowd.handoff.yaml.api import get_handoff_path, merge_into_file, update_handoff
 from flowd.handoff.yaml.api import read_handoff as read_file
 from flowd.handoff.yaml.document import Handoff, default_fields, is_absent
-from flowd.store.handoff_fields import (
-    GUARDED,
-    HandoffYamlStates,
-    is_trusted,
-    trust_fact,
-    untrusted_fields,
-    user_fields,
-)
+from flowd.store.handoff_fields import GUARDED, HandoffYamlStates
+from flowd.store.trust import TrackedGuard
 from flowd.system.errors import StoreError
 from flowd.system.times import utc_now
 from flowd.workspace.git import read_branch, uncommitted_files
@@ -30,13 +24,6 @@ class InitResult(msgspec.Struct, frozen=True):
 
     path: Path
     is_new: bool
-
-
-class UntrustedFields(msgspec.Struct, frozen=True):
-    """The fields of a project's handoff.yaml that were not written on this machine."""
-
-    project: str
-    fields: dict[str, str]
 
 
 def has_folder(root: str | Path) -> bool:
@@ -64,6 +51,7 @@ def init_project(context: Context, root: str) -> InitResult:
 
 def save_state(context: Context, root: str) -> None:
     """Renew timestamp, branch and files of the handoff.yaml; fill required fields that are absent."""
+    refuse_tracked(context, root)
     is_new_folder = not has_folder(root)
     defaults = default_fields(root, in_session=True)
     found = _checkout_state(root)
@@ -110,14 +98,11 @@ def claim_values(context: Context, root: str, values: Mapping[str, Any]) -> None
         return  # as in claim_folder
 
 
-def find_untrusted(context: Context, root: str) -> UntrustedFields:
-    """Return the fields that no session is given until a person accepts them."""
-    state = HandoffYamlStates(context.database).get(root)
-    journal = context.journal
-    fields = untrusted_fields(read_handoff(root), state, user_fields(journal, root)[0])
-    return UntrustedFields(root, {} if is_trusted(journal, root, state, fields) else fields)
-
-
-def trust(context: Context, accepted: UntrustedFields) -> None:
-    """Record that a person accepts exactly these fields; other ones need another acceptance."""
-    context.journal.append(trust_fact(accepted.project, accepted.fields))
+def refuse_tracked(context: Context, root: str) -> None:
+    """Raise TrackedHandoffError if git tracks the handoff.yaml and the person has not let flowd write it."""
+    guard = TrackedGuard()
+    try:
+        guard.check(context.journal, root)
+    except StoreError:
+        if guard.is_tracked(root):
+            raise

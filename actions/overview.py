@@ -1,11 +1,14 @@
 """The state of a project at a glance: its handoff.yaml, sessions, briefings, escalations and threads."""
 
+from collections.abc import Iterable
+
 import msgspec
 
 from flowd.actions.brief import BriefingRequest, brief
 from flowd.actions.context import Context
 from flowd.actions.daemon_client import running_holder
 from flowd.actions.handoff_yaml import read_handoff
+from flowd.actions.trust import foreign_fields
 from flowd.actions.works import open_works
 from flowd.handoff.briefing import fields, sections
 from flowd.handoff.yaml.document import Handoff
@@ -13,6 +16,7 @@ from flowd.model.facts import Checkpointed, Injected
 from flowd.model.session import SessionState, latest_activity, phase_of
 from flowd.model.work import Step, UserWords, Work
 from flowd.store.documents import of_project, open_escalations
+from flowd.store.handoff_fields import HandoffYamlStates, folder_identity, user_fields
 from flowd.store.journal import Journal
 from flowd.store.threads.threads import counts
 from flowd.system.errors import StoreError
@@ -123,6 +127,7 @@ class ProjectOverview(msgspec.Struct, frozen=True):
     fields: dict[str, str]
     sections: dict[str, tuple[str, ...]]
     other_works: list[OtherWork]
+    foreign: list[str] = []
     store_error: str | msgspec.UnsetType = msgspec.UNSET
 
 
@@ -134,6 +139,9 @@ def project_overview(context: Context, project: Project) -> ProjectOverview:
         stored = _from_store(context, project)
     except StoreError as error:
         stored, store_error = StoredOverview(), str(error)
+    foreign = list(_foreign(context, project.root, handoff))
+    if context.session_id:
+        handoff = {name: value for name, value in handoff.items() if name not in foreign}
     return ProjectOverview(
         project=project.root,
         worktree=project.worktree,
@@ -149,8 +157,24 @@ def project_overview(context: Context, project: Project) -> ProjectOverview:
         fields=stored.fields,
         sections=stored.sections,
         other_works=stored.other_works,
+        foreign=foreign,
         store_error=store_error,
     )
+
+
+def _foreign(context: Context, root: str, handoff: Handoff) -> Iterable[str]:
+    """Return the fields of handoff.yaml that came with the repository and are not accepted."""
+    try:
+        state = HandoffYamlStates(context.database).get(root)
+        if state.folder and state.folder == folder_identity(root):
+            return ()
+        strange = foreign_fields(context, root)
+        if state.session_id or not strange:
+            return strange
+        said = user_fields(context.journal, root)[0]
+        return [name for name, value in handoff.items() if name in strange or said.get(name) != value]
+    except StoreError:
+        return handoff
 
 
 def _drift(root: str, handoff: Handoff) -> list[str]:

@@ -7,7 +7,7 @@ import msgspec
 
 from flowd.actions.context import Context, current_state
 from flowd.actions.daemon_client import poke_daemon
-from flowd.actions.handoff_yaml import claim_folder, claim_values, has_folder
+from flowd.actions.handoff_yaml import claim_folder, claim_values, has_folder, refuse_tracked
 from flowd.actions.works import open_works, work_here
 from flowd.handoff.errors import HandoffError
 from flowd.handoff.yaml.api import get_handoff_path, merge_into_file
@@ -115,6 +115,7 @@ def _found_again(root: str, work: Work | None, cleared: tuple[str, ...]) -> Hand
 def _project(context: Context, root: str, fields: UserFields, found: Handoff) -> Handoff:
     """Merge the fields, the branch and the uncommitted files into handoff.yaml; return what it holds."""
     is_new_folder = not has_folder(root)
+    refuse_tracked(context, root)
     changed = uncommitted_files(root)
     claim_values(context, root, found)
 

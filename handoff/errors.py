@@ -25,6 +25,10 @@ class UnsafeHandoffError(HandoffError):
     """A symbolic link would lead flowd to another file than the one it means."""
 
 
+class TrackedHandoffError(HandoffError):
+    """git tracks the handoff.yaml, and the user has not let flowd change it."""
+
+
 class MissingFolderError(HandoffError, FileNotFoundError):
     """The project has no ``.flow-guardian`` folder."""
 

@@ -25,11 +25,16 @@ SIZES = {
 _SHRINKING = (SIZES["normal"], SIZES["easy"], Limits(2, 1, 1, 1), Limits(0, 0, 1, 1))
 
 
+# How words are marked that came with a repository.
+NOT_ACCEPTED = "came with the repository and is not accepted: run `flow trust` to read and accept it"
+
+
 class TaskContext(NamedTuple):
-    """A finished task and its block."""
+    """A finished task and its block; ``foreign_file`` names the task file if that is not accepted."""
 
     task: TaskRef
     block: HandoffBlock
+    foreign_file: str = ""
 
 
 def render(contexts: Sequence[TaskContext], limits: Limits = SIZES["normal"]) -> str:
@@ -68,6 +73,8 @@ def render_task(context: TaskContext, limits: Limits, *, leave_out_empty: bool =
     if questions:
         sections.append((["### Blocking Questions"], questions))
     lines = [_title(context.task)]
+    if context.foreign_file:
+        lines += ["", f"> {one_line(context.foreign_file)} {NOT_ACCEPTED}"]
     for header, items in sections:
         lines += ["", *header, *items]
     return "\n".join(lines) + "\n"

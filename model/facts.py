@@ -95,9 +95,15 @@ class StepEdited(msgspec.Struct, frozen=True, tag="step"):
 
 
 class TrustGranted(msgspec.Struct, frozen=True, tag="trusted"):
-    """A person accepted the fields of a project's handoff.yaml; ``digest`` is of these fields."""
+    """What a person accepted that came with a project: exactly these words, and nothing that changes later.
 
-    digest: str
+    ``digest`` is of the fields of its handoff.yaml, ``words`` holds the digests of blocks and documents;
+    ``may_write_tracked`` lets flowd change a handoff.yaml that git tracks.
+    """
+
+    digest: str = ""
+    words: frozenset[str] = frozenset()
+    may_write_tracked: bool = False
 
 
 class Injected(msgspec.Struct, frozen=True, tag="injected"):

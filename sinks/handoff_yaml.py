@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from flowd.config.settings import LiveSettings
-from flowd.handoff.errors import UnsafeHandoffError
+from flowd.handoff.errors import TrackedHandoffError, UnsafeHandoffError
 from flowd.handoff.yaml.api import Merged, merge_into_file
 from flowd.handoff.yaml.document import default_fields
 from flowd.model.facts import Fact, WorkChanged
@@ -18,6 +18,8 @@ from flowd.redaction.live import LiveRedactor
 from flowd.sinks.protocol import PermanentFailureError
 from flowd.store.database import Database
 from flowd.store.handoff_fields import GUARDED, HandoffYamlState, HandoffYamlStates, folder_identity
+from flowd.store.journal import Journal
+from flowd.store.trust import TrackedGuard
 from flowd.store.works import Works
 from flowd.workspace.git import origin
 from flowd.workspace.project import FOLDER
@@ -41,6 +43,8 @@ class HandoffYamlSink:
         self._cached: dict[str, HandoffYamlState] = {}
         self._files: dict[str, Merged] = {}
         self._unsaved: dict[str, HandoffYamlState] = {}
+        self._journal = Journal(database)
+        self._tracked = TrackedGuard()
 
     @property
     def debounce_s(self) -> float:
@@ -58,6 +62,10 @@ class HandoffYamlSink:
             return
         shown = self._state_of_file(work.project)
         if not self._is_newer(shown, work):
+            try:
+                self._tracked.check(self._journal, work.project)
+            except TrackedHandoffError as error:
+                raise PermanentFailureError(str(error), hint=error.hint) from error
             self._write(work, shown)
 
     def flush(self) -> None:

@@ -5,8 +5,11 @@ import sqlite3
 from flowd.model.facts import BlockFound, Fact, StateChanged
 from flowd.model.session import SessionState
 from flowd.store.database import Database
+from flowd.store.journal import Journal
+from flowd.store.knowledge.findings import findings_digest, keep_insights
 from flowd.store.knowledge.graph import Provenance
-from flowd.store.knowledge.intake import findings_digest, keep_block, keep_insights
+from flowd.store.knowledge.intake import keep_block
+from flowd.store.trust import granted_trust
 from flowd.system.errors import StoreError
 
 MAX_REMEMBERED = 2000
@@ -52,7 +55,8 @@ class KnowledgeSink:
 
     def _keep_block(self, fact: Fact, body: BlockFound) -> None:
         try:
-            keep_block(self._database, body.found, _origin(fact, body))
+            trust = granted_trust(Journal(self._database), fact.project)
+            keep_block(self._database, body.found, _origin(fact, body), accepted=trust.words)
         except StoreError:  # all facts come again, perhaps for another core.db
             self._pending.clear()
             raise

@@ -1,6 +1,5 @@
-"""The fields of each handoff.yaml: those flowd wrote, those the user saved, and which are trusted."""
+"""The fields of each handoff.yaml: those flowd wrote, and those the user saved."""
 
-import hashlib
 import os
 import time
 from collections.abc import Collection, Mapping
@@ -8,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from flowd.model.facts import Fact, TrackBound, TrustGranted, UserFieldsSaved
+from flowd.model.facts import Fact, TrackBound, UserFieldsSaved
 from flowd.store.database import Database
 from flowd.store.journal import Journal
 from flowd.workspace.git import origin
@@ -163,32 +162,6 @@ def untrusted_fields(
         and not shown.is_ours(field, present[field])
         and saved.get(field) != present[field]
     }
-
-
-def is_trusted(journal: Journal, project: str, shown: HandoffYamlState, foreign: Mapping[str, str]) -> bool:
-    """Return True if *foreign* values may be injected into a session.
-
-    They may if flowd created the folder, so that only this user can have edited it, or if the user
-    accepted exactly these values with `flow trust`.
-    """
-    if not foreign or (shown.folder and shown.folder == folder_identity(project)):
-        return True
-    fact = journal.fact(f"trust:{project}")
-    return (
-        fact is not None
-        and isinstance(fact.body, TrustGranted)
-        and fact.body.digest == fields_digest(foreign)
-    )
-
-
-def trust_fact(project: str, foreign: Mapping[str, str]) -> Fact:
-    """Return the fact that the user accepts *foreign*."""
-    return Fact(f"trust:{project}", "", project, time.time(), TrustGranted(fields_digest(foreign)))
-
-
-def fields_digest(foreign: Mapping[str, str]) -> str:
-    """Return a digest of exactly these values."""
-    return hashlib.blake2b(msgspec.json.encode(dict(foreign)), digest_size=16).hexdigest()
 
 
 def bound_track(journal: Journal, session_id: str) -> str:

@@ -15,6 +15,7 @@ from sqlite_utils.migrations import Migrations
 
 from flowd.store import schema
 from flowd.store.database import BUSY_TIMEOUT_MS, Database
+from flowd.store.knowledge.intake import mark_foreign_blocks
 from flowd.store.knowledge.schema import create_knowledge, index_changed_words
 from flowd.store.tables import create_journal, create_threads, create_works, recreate_sessions
 from flowd.system.errors import StoreError
@@ -65,6 +66,12 @@ def works(tables: Tables) -> None:
     They are formed from the sessions that the journal holds when a project is first read.
     """
     create_works(tables)
+
+
+@migrations(name="0006_foreign_blocks")
+def foreign_blocks(tables: Tables) -> None:
+    """Treat blocks of task files that no session wrote as foreign: the user has not accepted them."""
+    mark_foreign_blocks(tables.conn)
 
 
 def migrate(path: Path) -> None:

@@ -19,6 +19,7 @@ MIGRATION_NAMES = (
     "0003_index_changed_words",
     "0004_sessions_without_states",
     "0005_works",
+    "0006_foreign_blocks",
 )
 MIGRATION_DEADLINE_S = 600
 

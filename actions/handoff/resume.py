@@ -7,6 +7,7 @@ import msgspec
 
 from flowd.actions.handoff.project import ProjectHandoffs
 from flowd.actions.handoff.track import ResumedTrack, find_track, summarise_track
+from flowd.actions.trust import withhold_document
 from flowd.handoff.markdown.directory import handoff_files, stat_handoff
 from flowd.handoff.markdown.document import Document, Kind
 from flowd.handoff.markdown.index import ParsedHandoff, parse_file, trigger_of
@@ -75,6 +76,7 @@ class ResumedHandoff(msgspec.Struct, frozen=True):
     gotchas: list[str]
     risks: list[str]
     todos: list[str]
+    not_accepted: bool = False
     track: ResumedTrack | msgspec.UnsetType = msgspec.UNSET
 
 
@@ -88,7 +90,8 @@ def resume_named(handoffs: ProjectHandoffs, name: str | None) -> ResumedHandoff:
 
 def resume_handoff(handoffs: ProjectHandoffs, parsed: ParsedHandoff, track: Track | None) -> ResumedHandoff:
     """Compare *parsed* with the checkout, summarise *track*, and record that the work was resumed."""
-    resumed = _compare(handoffs, parsed)
+    is_foreign = withhold_document(handoffs.context, handoffs.root, parsed.file.path)
+    resumed = msgspec.structs.replace(_compare(handoffs, parsed), not_accepted=is_foreign)
     if track is not None:
         summary = summarise_track(handoffs.context, track)
         percent = summary.progress_percent or resumed.progress_percent

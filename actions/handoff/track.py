@@ -8,6 +8,7 @@ import msgspec
 
 from flowd.actions.context import Context
 from flowd.actions.handoff.project import ProjectHandoffs
+from flowd.actions.trust import is_foreign_document
 from flowd.config.settings import ConductorSettings
 from flowd.handoff.track.rules import PRIORITIES, read_rules
 from flowd.handoff.track.tracks import Track, choose_track, has_conductor, named_track, tracks_of
@@ -57,6 +58,7 @@ class TrackDocument(msgspec.Struct, frozen=True):
     trigger: str
     age: str
     todos: list[str]
+    not_accepted: bool = False
 
 
 class TrackIssue(msgspec.Struct, frozen=True):
@@ -133,7 +135,13 @@ def create_in_track(
 
 def summarise_track(context: Context, track: Track) -> ResumedTrack:
     """Return the state of *track* by mail, file and Beads, and mark it as active."""
-    return _resumed(resume_track(track, context.settings))
+    resumed = _resumed(resume_track(track, context.settings))
+    document = resumed.handoff
+    if document is None or not is_foreign_document(track.project, document.path):
+        return resumed
+    todos = [] if context.session_id else document.todos
+    marked = msgspec.structs.replace(document, todos=todos, not_accepted=True)
+    return msgspec.structs.replace(resumed, handoff=marked)
 
 
 class WorkersPolicy:

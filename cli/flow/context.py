@@ -6,9 +6,10 @@ from typing import Any
 from flowd.actions.context import Context, find_project
 from flowd.cli.main import add_verb
 from flowd.cli.output import print_json
-from flowd.handoff.task_context import SIZES, TaskContext, render, render_learned
+from flowd.handoff.task_context import NOT_ACCEPTED, SIZES, TaskContext, render, render_learned
 from flowd.store.database import Database
 from flowd.store.knowledge.context import context_from, contexts_before, learned_gotchas
+from flowd.store.knowledge.intake import foreign_blocks
 from flowd.system.errors import FlowdError
 
 EXAMPLES = """\
@@ -42,24 +43,30 @@ def run(arguments: argparse.Namespace) -> int:
     """Print the context."""
     project = find_project(arguments.project).root
     with Context() as context:
-        contexts = _contexts(context.database, project, arguments)
+        is_session = bool(context.session_id)
+        contexts = _contexts(context.database, project, arguments, any_source=not is_session)
+        withheld = {block.file for block in foreign_blocks(context.database, project)} if is_session else ()
         learned = render_learned(learned_gotchas(context.database, project)) if arguments.learned else ""
     if arguments.json:
         print_json([each._asdict() for each in contexts])
         return 0
     parts = [render(contexts, SIZES[arguments.size]), learned]
+    parts += [f"> {', '.join(sorted(withheld))}: left out, it {NOT_ACCEPTED}\n"] if withheld else []
     print("\n".join(part for part in parts if part), end="")
     return 0
 
 
-def _contexts(database: Database, project: str, arguments: argparse.Namespace) -> list[TaskContext]:
+def _contexts(
+    database: Database, project: str, arguments: argparse.Namespace, *, any_source: bool
+) -> list[TaskContext]:
     if not arguments.sources:
-        return contexts_before(database, project, arguments.task, most=SIZES[arguments.size].tasks)
-    return [_context(database, project, task) for task in arguments.sources]
+        most = SIZES[arguments.size].tasks
+        return contexts_before(database, project, arguments.task, most=most, any_source=any_source)
+    return [_context(database, project, task, any_source=any_source) for task in arguments.sources]
 
 
-def _context(database: Database, project: str, task: str) -> TaskContext:
-    found = context_from(database, project, task)
+def _context(database: Database, project: str, task: str, *, any_source: bool) -> TaskContext:
+    found = context_from(database, project, task, any_source=any_source)
     if found is None:
         raise FlowdError(
             f"no valid block of {task} in {project}",

@@ -1,13 +1,19 @@
 """``flow init`` and ``flow trust``: create a handoff file, accept one that came with a repository."""
 
 import argparse
+import json
 import sys
 from typing import Any
 
+import yaml
+
 from flowd.actions.context import Context, find_project
-from flowd.actions.handoff_yaml import find_untrusted, init_project, trust
+from flowd.actions.daemon_client import poke_daemon
+from flowd.actions.handoff_yaml import init_project
+from flowd.actions.trust import Untrusted, find_untrusted, trust
 from flowd.cli.main import add_verb
 from flowd.system.errors import FlowdError
+from flowd.system.text import one_line
 
 
 def add_init(subparsers: Any) -> None:
@@ -34,29 +40,59 @@ def add_trust(subparsers: Any) -> None:
     parser = add_verb(
         subparsers,
         "trust",
-        "accept a handoff.yaml that came with the repository",
-        "Print the fields of this project's handoff.yaml that were not written on this machine, and accept "
-        "them. If they change later, they must be accepted again.",
+        "accept what came with the repository",
+        "Print what came with this project and is not accepted: words of its handoff.yaml, task files and "
+        "tracks, a handoff.yaml that git tracks, Beads that bd has not been used with. Accept it. What "
+        "changes later must be accepted again.",
         run_trust,
     )
     parser.add_argument("-y", "--yes", action="store_true", help="accept without asking")
 
 
 def run_trust(arguments: argparse.Namespace) -> int:
-    """Print the untrusted fields, ask, and record the answer."""
+    """Print what is not accepted, ask, and record the answer."""
     with Context() as context:
         untrusted = find_untrusted(context, find_project().root)
-        if not untrusted.fields:
+        if not untrusted:
             print("nothing to accept: every field was written by you or by flowd")
             return 0
-        for field, value in untrusted.fields.items():
-            print(f"{field}: {value}")
+        print("\n".join(_untrusted_lines(untrusted)))
         if not arguments.yes and not _is_confirmed():
             print("not accepted")
             return 1
         trust(context, untrusted)
-    print("accepted: sessions in this project will be given these fields")
+        poke_daemon(context.paths)
+    print("accepted" + (": sessions in this project will be given these words" * untrusted.has_words))
     return 0
+
+
+def _untrusted_lines(untrusted: Untrusted) -> list[str]:
+    lines = ["This came with the repository and is not accepted; none of it was written by you or flowd."]
+    if untrusted.fields:
+        lines += ["", "words of .flow-guardian/handoff.yaml:"]
+        lines += [f"  {name}: {one_line(value)}" for name, value in untrusted.fields.items()]
+    for block in untrusted.blocks:
+        lines += ["", f"words of {block.file}:", *_quoted(_words_of(block.body))]
+    for document in untrusted.documents:
+        lines += ["", f"words of {document.path}:", *_quoted(document.text)]
+    if untrusted.tracked:
+        lines += [
+            "",
+            f"git tracks {untrusted.tracked}: flowd would keep it up to date, and git show it changed",
+        ]
+    if untrusted.beads:
+        lines += ["", f"flowd would keep notes in Beads by running bd: {untrusted.beads[1]}"]
+    return [*lines, ""]
+
+
+def _words_of(body: str) -> str:
+    """Return everything that a block says, without what it leaves out."""
+    said = {name: value for name, value in json.loads(body).items() if value}
+    return yaml.safe_dump(said, allow_unicode=True, sort_keys=False, width=10_000)
+
+
+def _quoted(text: str) -> list[str]:
+    return [f"  | {line}" for line in text.splitlines()]
 
 
 def _is_confirmed() -> bool:
@@ -64,4 +100,4 @@ def _is_confirmed() -> bool:
         raise FlowdError(
             "cannot ask: standard input is not a terminal", hint="run `flow trust --yes` to accept"
         )
-    return input("Give these fields to Claude? [y/N] ").strip().lower() in ("y", "yes")
+    return input("Accept all of this? [y/N] ").strip().lower() in ("y", "yes")

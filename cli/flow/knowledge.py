@@ -9,10 +9,11 @@ from typing import Any
 import msgspec
 
 from flowd.actions.context import Context, find_project
-from flowd.actions.knowledge import find_all, find_one, forget_node
+from flowd.actions.knowledge import find_all, find_one, forget_node, shown_project
 from flowd.cli.flow.document import read_document
 from flowd.cli.main import add_verb
 from flowd.cli.output import home_relative, paint, print_json, visible, wrapped
+from flowd.handoff.task_context import NOT_ACCEPTED
 from flowd.store.database import Database
 from flowd.store.knowledge.context import MappedFile, TaskBlocker, blocked_tasks, blockers_of, files_of
 from flowd.store.knowledge.effects import pin
@@ -40,7 +41,7 @@ class TaskDetails(msgspec.Struct, frozen=True):
 def found_lines(nodes: list[Node], tasks: dict[tuple[str, str], list[str]]) -> Iterator[str]:
     """Yield for each node its id, summary, attributes, and the tasks that found it."""
     for node in nodes:
-        mark = " *" if node.pinned else ""
+        mark = (" *" if node.pinned else "") + (" (not accepted)" if node.is_foreign else "")
         yield paint(f"{node.id}{mark}", "bold")
         yield from wrapped(node.summary, first="  ", rest="  ")
         if node.detail:
@@ -55,6 +56,8 @@ def known_lines(known: NodeDetails) -> Iterator[str]:
     """Yield everything that is known about one node."""
     node = known.node
     yield paint(f"{node.id} ({node.type})", "bold")
+    if node.is_foreign:
+        yield f"  ! this {NOT_ACCEPTED}"
     yield from wrapped(node.summary, first="  ", rest="  ")
     facts = {
         "handle": node.detail,
@@ -145,6 +148,7 @@ def search_nodes(arguments: argparse.Namespace) -> int:
         most=arguments.most,
     )
     with Context() as context:
+        query = query._replace(here=shown_project(context, query.project))
         nodes = search(context.database, query)
         tasks = tasks_of(context.database, nodes)
     if arguments.json:

@@ -15,7 +15,7 @@ from flowd.handoff.briefing import UNFINISHED
 from flowd.model.session import SessionState, latest_activity, phase_of
 from flowd.model.work import UserWords
 from flowd.system.errors import FlowdError
-from flowd.system.text import and_more
+from flowd.system.text import and_more, one_line
 from flowd.system.times import age
 from flowd.workspace.clients import gone_sessions
 
@@ -69,7 +69,9 @@ def _page(overview: ProjectOverview) -> list[str]:
 
 
 def _whose(overview: ProjectOverview, field: str) -> str:
-    """Return a mark and an age for a field that the user has set and that is still in force."""
+    """Return a mark for a field that came with the repository, or was set by the user and is in force."""
+    if field in overview.foreign and not overview.work:
+        return paint("  (came with the repository, not accepted: `flow trust`)", "red")
     user = overview.work.user if overview.work else UserWords()
     if not user.said.get(field) or user.said[field] != overview.handoff.get(field):
         return ""
@@ -93,7 +95,7 @@ def _section_lines(overview: ProjectOverview) -> list[str]:
 
 
 def _text(value: object) -> str:
-    return and_more(list(map(str, value)), MAX_FILES) if isinstance(value, list) else str(value)
+    return one_line(and_more(list(map(str, value)), MAX_FILES) if isinstance(value, list) else str(value))
 
 
 def _session_lines(overview: ProjectOverview) -> list[str]:
@@ -114,6 +116,8 @@ def _foot(overview: ProjectOverview) -> list[str]:
     lines, threads = [], overview.threads
     if threads.unread_code or threads.unread_chat:
         lines.append(f"threads: {threads.unread_code} unread for code, {threads.unread_chat} for chat")
+    if overview.foreign:
+        lines.append("handoff.yaml has words that came with the repository, not accepted: run `flow trust`")
     if overview.store_error:
         lines.append(f"core.db: {overview.store_error}")
     if not overview.daemon_running:

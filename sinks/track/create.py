@@ -11,6 +11,7 @@ from flowd.handoff.checkpoint_texts import MailMessage
 from flowd.handoff.track.beads import TrackBeads
 from flowd.handoff.track.document import TrackHandoff, add_to_index, file_name, render, write_document
 from flowd.handoff.track.metadata import Gates, HandoffSection, HistoryEntry, Metadata, add_to_history
+from flowd.handoff.track.own import remember
 from flowd.handoff.track.rules import PRIORITIES, TrackRules, read_rules
 from flowd.handoff.track.tracks import CONDUCTOR, HANDOFFS, Track, TrackProgress, choose_track
 from flowd.handoff.track.workers import Workers, read_workers
@@ -192,6 +193,7 @@ class Creation:
             self._file = recorded.file
             return DeliveryResult(SKIPPED, "written before")
         text = render(self._handoff, self._redact)
+        remember(self._project, text)
         self._file = write_document(self._project, self._track.handoffs, self._handoff, text)
         return DeliveryResult(DONE, self._file)
 

@@ -5,31 +5,32 @@ import msgspec
 from flowd.handoff.task_context import SIZES, TaskContext, render_learned, render_within
 from flowd.model.block import Gotcha, HandoffBlock, TaskRef
 from flowd.store.database import Database
-from flowd.store.knowledge.graph import task_key
+from flowd.store.knowledge.graph import FOREIGN_WEIGHT, task_key
 
 MAX_LEARNED = 5
 
 _LATEST = """
-select b.task_id, b.task_name, b.task_key, b.body,
+select b.task_id, b.task_name, b.task_key, b.body, b.file, b.identity like '%?',
     exists (select 1 from flow_edges e where e.project = b.project and e.from_id = b.task_key
         and e.to_id = :task) as is_related
 from flow_blocks b
-where b.project = :project and b.body <> '' and b.task_key <> :task and (b.session_id <> '' or :any_source)
+where b.project = :project and b.body <> '' and b.task_key <> :task
+    and (:any_source or b.identity not like '%?')
     and not exists (select 1 from flow_blocks newer where newer.project = b.project
         and newer.task_key = b.task_key and newer.body <> ''
-        and (newer.session_id <> '' or :any_source)
+        and (:any_source or newer.identity not like '%?')
         and (newer.at > b.at or (newer.at = b.at and newer.number > b.number)))
 order by is_related desc, b.at desc, b.number desc limit :most
 """
 _OF_TASK = """
-select task_id, task_name, task_key, body from flow_blocks
-where project = ? and task_key = ? and body <> '' order by at desc, number desc limit 1
+select task_id, task_name, task_key, body, file, identity like '%?' from flow_blocks
+where project = ? and task_key = ? and body <> '' and (? or identity not like '%?')
+order by at desc, number desc limit 1
 """
 _LEARNED = """
 select id, summary, detail from flow_nodes n
 where project = :project and type = 'gotcha' and severity = 'high'
-    and (:any_source or exists (select 1 from flow_mentions m
-        where m.project = n.project and m.node = n.id and m.session_id <> ''))
+    and weight > :foreign
 order by pinned desc, seen_at desc limit :most
 """
 _BLOCKERS = """
@@ -59,10 +60,12 @@ class TaskBlocker(msgspec.Struct, frozen=True):
     resolved_at: float | None
 
 
-def context_from(database: Database, project: str, task: str) -> TaskContext | None:
-    """Return the newest valid block of *task*, None if it has none."""
+def context_from(
+    database: Database, project: str, task: str, *, any_source: bool = True
+) -> TaskContext | None:
+    """Return the newest valid block of *task*, None if it has none; *any_source* as below."""
     with database.reading() as connection:
-        row = connection.execute(_OF_TASK, (project, task_key(task))).fetchone()
+        row = connection.execute(_OF_TASK, (project, task_key(task), any_source)).fetchone()
     return _context(*row) if row else None
 
 
@@ -76,20 +79,18 @@ def contexts_before(
 ) -> list[TaskContext]:
     """Return the newest blocks of other tasks: those that block *task* first, then the newest.
 
-    Without *any_source* only blocks written by a session on this machine are returned: text that
-    merely came with a repository must not reach the model.
+    Without *any_source* blocks that came with the repository are left out until they are accepted: they
+    must not reach the model.
     """
     values = {"project": project, "task": task_key(task), "most": most, "any_source": any_source}
     with database.reading() as connection:
         rows = connection.execute(_LATEST, values).fetchall()
-    return [_context(*row[:4]) for row in rows]
+    return [_context(*row[:6]) for row in rows]
 
 
-def learned_gotchas(
-    database: Database, project: str, *, most: int = MAX_LEARNED, any_source: bool = True
-) -> list[Gotcha]:
-    """Return the severe gotchas of *project*, pinned ones first, then the newest; *any_source* as above."""
-    values = {"project": project, "most": most, "any_source": any_source}
+def learned_gotchas(database: Database, project: str, *, most: int = MAX_LEARNED) -> list[Gotcha]:
+    """Return the severe gotchas of *project* that are not foreign, pinned ones first, then the newest."""
+    values = {"project": project, "most": most, "foreign": FOREIGN_WEIGHT}
     with database.reading() as connection:
         rows = connection.execute(_LEARNED, values).fetchall()
     return [
@@ -102,7 +103,7 @@ def session_context(database: Database, project: str, budget_bytes: int, *, any_
     """Return the text from blocks that a new session of *project* gets, within *budget_bytes*."""
     parts = [
         render_within(contexts_before(database, project, any_source=any_source), budget_bytes),
-        render_learned(learned_gotchas(database, project, any_source=any_source)),
+        render_learned(learned_gotchas(database, project)),
     ]
     text = "\n".join(part for part in parts if part)
     return text if len(text.encode()) <= budget_bytes else parts[0]
@@ -138,7 +139,8 @@ def files_of(database: Database, project: str, task: str) -> list[MappedFile]:
     return [MappedFile(*row) for row in rows]
 
 
-def _context(task_id: str, task_name: str, key: str, body: str) -> TaskContext:
+def _context(task_id: str, task_name: str, key: str, body: str, file: str, is_foreign: int) -> TaskContext:
     # A task's id is shown as in its file; a task without one by its id in the graph.
     task = TaskRef(id=task_id.removeprefix("task-") or key.removeprefix("task-"), name=task_name)
-    return TaskContext(task, msgspec.json.decode(body, type=HandoffBlock))
+    block = msgspec.json.decode(body, type=HandoffBlock)
+    return TaskContext(task, block, file if is_foreign else "")

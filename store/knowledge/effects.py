@@ -10,6 +10,7 @@ from flowd.model.block import Blocker, Gotcha, HandoffBlock, Pattern, TaskRef, s
 from flowd.store.database import Database
 from flowd.store.knowledge.graph import (
     BLOCK_WEIGHT,
+    FOREIGN_WEIGHT,
     REFERENCE_WEIGHT,
     Edge,
     Mention,
@@ -48,11 +49,20 @@ def apply_block(
     key: str,
     source: str,
     origin: Provenance,
+    *,
+    is_foreign: bool = False,
 ) -> None:
-    """Apply *block* as the specification's orchestrator does after an agent completes."""
+    """Apply *block* as the specification's orchestrator does after an agent completes.
+
+    A foreign one can be found, but changes nothing that this machine knows.
+    """
     mentions = list(_mentions(block, task, key, source, origin))
+    if is_foreign:
+        mentions = [msgspec.structs.replace(mention, weight=FOREIGN_WEIGHT) for mention in mentions]
     add_mentions(connection, mentions)
     add_edges(connection, source, _edges(mentions, key, origin.project))
+    if is_foreign:
+        return
     _map_files(connection, block, key, source, origin)
     _put_blockers(connection, block.blockers, key, origin)
 

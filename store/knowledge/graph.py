@@ -17,6 +17,8 @@ IMPORT_WEIGHT = 0.8
 EXTRACTION_WEIGHT = 0.5
 # A task that is only referred to: any mention of its own replaces this one.
 REFERENCE_WEIGHT = 0.1
+# What came with a repository and is not accepted: it never outweighs a word of this machine.
+FOREIGN_WEIGHT = 0.05
 MAX_TAGS = 24
 
 _NODES = """
@@ -90,6 +92,11 @@ class Node(msgspec.Struct, frozen=True, kw_only=True):
     created_at: float = 0.0
     seen_at: float = 0.0
 
+    @property
+    def is_foreign(self) -> bool:
+        """Whether only text that came with a repository, and is not accepted, mentions it."""
+        return 0 < self.weight <= FOREIGN_WEIGHT
+
 
 class Edge(msgspec.Struct, frozen=True, kw_only=True):
     """A relation between two nodes: a task ``discovered`` a pattern, a task ``blocks`` a task."""
@@ -155,6 +162,8 @@ def update_nodes(
 def _node_row(key: NodeKey, wordings: list[NodeWording]) -> tuple[Any, ...]:
     wordings.sort(reverse=True)
     best = wordings[0]
+    if best.weight > FOREIGN_WEIGHT:
+        wordings = [wording for wording in wordings if wording.weight > FOREIGN_WEIGHT]
     tags = tuple(dict.fromkeys(" ".join([wording.tags for wording in wordings]).split()))[:MAX_TAGS]
     times = [wording.at for wording in wordings]
     return (

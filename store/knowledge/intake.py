@@ -1,24 +1,22 @@
-"""Write blocks and the findings of sessions into the knowledge graph."""
+"""Write handoff blocks into the knowledge graph, and keep those that came with a repository apart."""
 
 import sqlite3
-from collections.abc import Iterable, Iterator
-from functools import lru_cache
+from collections.abc import Container, Iterable
 from typing import Literal, NamedTuple
 
 import msgspec
 
-from flowd.model.block import FoundBlock, stable_id
-from flowd.model.session import Insight, SessionState
+from flowd.model.block import FoundBlock, HandoffBlock, TaskRef
 from flowd.store.database import Database
 from flowd.store.knowledge.effects import apply_block, without
 from flowd.store.knowledge.graph import (
-    EXTRACTION_WEIGHT,
-    Mention,
-    NodeType,
+    FOREIGN_WEIGHT,
+    NodeKey,
     Provenance,
-    add_mentions,
     task_key,
+    update_nodes,
     withdraw,
+    wordings_of,
 )
 
 Kept = Literal["applied", "replaced", "same", "older", "invalid"]
@@ -37,15 +35,19 @@ _DRAFTS = """
 select number from flow_blocks
 where project = ? and task_key = ? and file = '' and at <= ? and identity <> ? and ? <> ''
 """
+# What the identity of a block ends with that came with a repository and is not accepted: it stands beside the
+# version that counts, if there is one.
+FOREIGN_MARK = "?"
 _encode = msgspec.json.Encoder().encode
-_TYPES: dict[str, NodeType] = {"decision": "decision", "learning": "insight", "context": "insight"}
-_MENTIONED = """
-select source, project, type, summary, node from flow_mentions
-where source in (select value from json_each(?))
-"""
 
-# A resumed session repeats the findings of the one before.
-_node_id = lru_cache(maxsize=512)(stable_id)
+
+class ForeignBlock(NamedTuple):
+    """A block of a task file that came with the repository and is not accepted."""
+
+    number: int
+    digest: str
+    file: str
+    body: str
 
 
 class _Former(NamedTuple):
@@ -55,14 +57,39 @@ class _Former(NamedTuple):
     at: float
 
 
-def keep_block(database: Database, found: FoundBlock, origin: Provenance) -> Kept:
-    """Store *found*, which is redacted already, and apply it to the graph in one transaction."""
+def keep_block(
+    database: Database, found: FoundBlock, origin: Provenance, *, accepted: Container[str] | None = None
+) -> Kept:
+    """Store *found*, which is redacted already, and apply it to the graph in one transaction.
+
+    With *accepted* a block that no session wrote is foreign unless its digest is one of them.
+    """
+    is_foreign = accepted is not None and not origin.session_id and found.digest not in accepted
     with database.transaction() as connection:
         if found.block is None:
             return _store_invalid(connection, found, origin)
         rows = connection.execute("select id from flow_forgotten where project = ?", (origin.project,))
         block = without(found.block, {node_id for (node_id,) in rows})
-        return _store_valid(connection, msgspec.structs.replace(found, block=block), origin)
+        found = msgspec.structs.replace(found, block=block)
+        return _store_valid(connection, found, origin, is_foreign=is_foreign)
+
+
+def foreign_blocks(database: Database, project: str) -> list[ForeignBlock]:
+    """Return the blocks of *project* that are not accepted, by file."""
+    with database.reading() as connection:
+        rows = connection.execute(
+            "select number, digest, file, body from flow_blocks "
+            "where project = ? and body <> '' and identity like ? order by file, line",
+            (project, f"%{FOREIGN_MARK}"),
+        ).fetchall()
+    return [ForeignBlock(*row) for row in rows]
+
+
+def accept_blocks(database: Database, blocks: Iterable[ForeignBlock]) -> None:
+    """Apply *blocks* as if they had been written on this machine."""
+    with database.transaction() as connection:
+        for block in blocks:
+            _promote(connection, block.number)
 
 
 def identity_of(found: FoundBlock, origin: Provenance) -> str:
@@ -82,11 +109,35 @@ def task_key_of(found: FoundBlock, origin: Provenance) -> str:
     return f"task-{'-'.join(stem.split())}" if stem else f"session-{origin.session_id[:8]}"
 
 
-def _store_valid(connection: sqlite3.Connection, found: FoundBlock, origin: Provenance) -> Kept:
+def mark_foreign_blocks(connection: sqlite3.Connection) -> None:
+    """Make every block of a task file foreign that no session is known to have written."""
+    rows = connection.execute(
+        "select number from flow_blocks where session_id = '' and file <> '' and body <> '' "
+        "and identity not like ?",
+        (f"%{FOREIGN_MARK}",),
+    ).fetchall()
+    for (number,) in rows:
+        source = f"block:{number}"
+        connection.execute(
+            "update flow_blocks set identity = identity || ? where number = ?", (FOREIGN_MARK, number)
+        )
+        connection.execute("update flow_mentions set weight = ? where source = ?", (FOREIGN_WEIGHT, source))
+        nodes = connection.execute(
+            "select project, node from flow_mentions where source = ?", (source,)
+        ).fetchall()
+        update_nodes(connection, wordings_of(connection, (NodeKey(*node) for node in nodes)))
+
+
+def _store_valid(
+    connection: sqlite3.Connection, found: FoundBlock, origin: Provenance, *, is_foreign: bool
+) -> Kept:
     identity, key = identity_of(found, origin), task_key_of(found, origin)
     former = _former(connection, origin.project, identity)
     if former and former.digest == found.digest:
+        _remove_foreign(connection, origin.project, identity)
         return _seen_again(connection, former.number, former.session_id, origin)
+    if is_foreign and not _is_known_here(connection, found, origin):
+        return _store_foreign(connection, found, origin, identity + FOREIGN_MARK, key)
     if former and former.at > origin.at:
         return "older"
     elsewhere = connection.execute(
@@ -94,6 +145,7 @@ def _store_valid(connection: sqlite3.Connection, found: FoundBlock, origin: Prov
     ).fetchone()
     if elsewhere and (elsewhere[1] or not origin.file):
         return _seen_again(connection, elsewhere[0], elsewhere[2], origin)
+    _remove_foreign(connection, origin.project, identity)
     outdated = connection.execute(_DRAFTS, (origin.project, key, origin.at, identity, origin.file)).fetchall()
     numbers = {number for (number,) in outdated} | ({former.number} if former else set())
     for number in numbers | ({elsewhere[0]} if elsewhere else set()):
@@ -107,6 +159,58 @@ def _store_valid(connection: sqlite3.Connection, found: FoundBlock, origin: Prov
         connection, found.block, found.task, key, source, msgspec.structs.replace(origin, line=found.line)
     )
     return "replaced" if numbers else "applied"
+
+
+def _store_foreign(
+    connection: sqlite3.Connection, found: FoundBlock, origin: Provenance, identity: str, key: str
+) -> Kept:
+    """Store a block beside the version that counts, which stays as it is."""
+    former = _former(connection, origin.project, identity)
+    if former and former.digest == found.digest:
+        return "same"
+    if former:
+        _remove(connection, former.number)
+    source = f"block:{_insert(connection, found, origin, identity, key)}"
+    assert found.block is not None
+    place = msgspec.structs.replace(origin, line=found.line)
+    apply_block(connection, found.block, found.task, key, source, place, is_foreign=True)
+    return "replaced" if former else "applied"
+
+
+def _is_known_here(connection: sqlite3.Connection, found: FoundBlock, origin: Provenance) -> bool:
+    """Return True if exactly this block is known already as one of this machine."""
+    row = connection.execute(
+        "select 1 from flow_blocks where project = ? and digest = ? and body <> '' and identity not like ?",
+        (origin.project, found.digest, f"%{FOREIGN_MARK}"),
+    ).fetchone()
+    return row is not None
+
+
+def _promote(connection: sqlite3.Connection, number: int) -> None:
+    """Have a foreign block count, in the place of the version that counted before."""
+    row = connection.execute(
+        "select project, identity, task_key, task_id, task_name, body, session_id, file, line, at "
+        "from flow_blocks where number = ?",
+        (number,),
+    ).fetchone()
+    if row is None or not row[1].endswith(FOREIGN_MARK):
+        return
+    project, identity, key, task_id, task_name, body, session_id, file, line, at = row
+    identity = identity.removesuffix(FOREIGN_MARK)
+    if former := _former(connection, project, identity):
+        _remove(connection, former.number)
+    withdraw(connection, f"block:{number}")
+    connection.execute("update flow_blocks set identity = ? where number = ?", (identity, number))
+    origin = Provenance(project=project, session_id=session_id, file=file, line=line, at=at)
+    block = msgspec.json.decode(body, type=HandoffBlock)
+    task = TaskRef(id=task_id, name=task_name)
+    apply_block(connection, block, task, key, f"block:{number}", origin)
+
+
+def _remove_foreign(connection: sqlite3.Connection, project: str, identity: str) -> None:
+    """Delete the foreign version of a block: what its file says now is of this machine."""
+    if foreign := _former(connection, project, identity + FOREIGN_MARK):
+        _remove(connection, foreign.number)
 
 
 def _store_invalid(connection: sqlite3.Connection, found: FoundBlock, origin: Provenance) -> Kept:
@@ -134,6 +238,7 @@ def _seen_again(connection: sqlite3.Connection, number: int, session_id: str, or
         connection.execute(
             "update flow_blocks set session_id = ? where number = ?", (origin.session_id, number)
         )
+        _promote(connection, number)
         connection.execute(
             "update flow_mentions set session_id = ?, record = ? where source = ?",
             (origin.session_id, origin.record, f"block:{number}"),
@@ -162,85 +267,3 @@ def _insert(
     )
     assert cursor.lastrowid is not None
     return cursor.lastrowid
-
-
-class _Source(NamedTuple):
-    name: str
-    project: str
-
-
-class _Finding(NamedTuple):
-    type: NodeType
-    text: str
-
-
-_Known = dict[_Finding, str]
-
-
-def keep_insights(database: Database, *states: SessionState) -> None:
-    """Add the insights and decisions of *states*, one per session, in one transaction; idempotent."""
-    with database.reading() as connection:
-        known = _known(connection, map(_source, states))
-    new = [mention for state in states for mention in _new_mentions(state, known[_source(state)])]
-    if new:
-        with database.transaction() as connection:
-            add_mentions(connection, new)
-
-
-def findings_digest(state: SessionState) -> int:
-    """Return a hash of what *state* adds to the graph; valid within this process."""
-    return hash((state.project, state.insights, state.decisions))
-
-
-def _known(connection: sqlite3.Connection, sources: Iterable[_Source]) -> dict[_Source, _Known]:
-    """Return the stored findings of each of *sources*, with their nodes."""
-    known: dict[_Source, _Known] = {source: {} for source in sources}
-    names = msgspec.json.encode([source.name for source in known]).decode()
-    for name, project, kind, text, node in connection.execute(_MENTIONED, (names,)):
-        if (source := _Source(name, project)) in known:
-            known[source][_Finding(kind, text)] = node
-    return known
-
-
-def _new_mentions(state: SessionState, known: _Known) -> list[Mention]:
-    """Return the mentions of *state* that are not stored yet with the same text."""
-    texts = {node: finding.text for finding, node in known.items()}
-    found = {
-        known.get(finding) or _node_id(*finding): (finding, insight) for finding, insight in _findings(state)
-    }
-    return [
-        _mention(state, node, finding, insight)
-        for node, (finding, insight) in found.items()
-        if texts.get(node) != finding.text
-    ]
-
-
-def _findings(state: SessionState) -> Iterator[tuple[_Finding, Insight | None]]:
-    for insight in state.insights:
-        yield _Finding(_TYPES[insight.category], insight.insight), insight
-    insights = {insight.insight for insight in state.insights}
-    for decision in state.decisions:
-        if decision not in insights:
-            yield _Finding("decision", decision), None
-
-
-def _source(state: SessionState) -> _Source:
-    return _Source(f"session:{state.session_id}", state.project)
-
-
-def _mention(state: SessionState, node: str, finding: _Finding, insight: Insight | None) -> Mention:
-    origin = Provenance(
-        project=state.project,
-        session_id=state.session_id,
-        record=insight.record if insight else "",
-        line=insight.line if insight else 0,
-        at=state.last_activity_at,
-    )
-    return Mention(
-        source=_source(state).name,
-        node=node,
-        type=finding.type,
-        summary=finding.text,
-        provenance=origin,
-        weight=EXTRACTION_WEIGHT,
-    )

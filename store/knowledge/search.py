@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from flowd.store.database import Database
 from flowd.store.knowledge.facets import facets
-from flowd.store.knowledge.graph import Edge, Node, NodeType, Provenance
+from flowd.store.knowledge.graph import FOREIGN_WEIGHT, Edge, Node, NodeType, Provenance
 
 # Only the newest matches are ranked: a word that half of all nodes contain stays cheap.
 MAX_RANKED = 1000
@@ -22,6 +22,7 @@ with hits as (
 )
 select {_COLUMNS} from hits join flow_nodes n on n.number = hits.number
 where (:type = '' or n.type = :type) and (:project = '' or n.project = :project)
+    and (n.weight > :foreign or n.mentions = 0 or :here is null or n.project = :here)
     and (:severity = '' or n.severity = :severity)
 order by n.pinned desc, hits.score * (0.5 + n.weight), n.seen_at desc limit :most
 """  # noqa: S608 constants only
@@ -29,7 +30,10 @@ _WORD = re.compile(r"\w+")
 
 
 class NodeQuery(NamedTuple):
-    """A search: words, all of which should occur, and filters."""
+    """A search: words, all of which should occur, and filters.
+
+    With *here* what came with the repository of another project is left out until it is accepted.
+    """
 
     words: str = ""
     tag: str = ""
@@ -37,6 +41,7 @@ class NodeQuery(NamedTuple):
     project: str = ""
     severity: str = ""
     most: int = 20
+    here: str | None = None
 
 
 class MentionRow(NamedTuple):
@@ -77,8 +82,8 @@ def known_of(database: Database, node: Node) -> NodeDetails:
     with database.reading() as connection:
         mentions = connection.execute(
             "select summary, source, session_id, record, file, line, at from flow_mentions "
-            "where project = ? and node = ? order by at desc",
-            (node.project, node.id),
+            "where project = ? and node = ? and (weight > ? or ?) order by at desc",
+            (node.project, node.id, FOREIGN_WEIGHT, node.is_foreign),
         ).fetchall()
         return NodeDetails(
             node, [_mention_row(node.project, row) for row in mentions], _edges_of(connection, node)
@@ -92,8 +97,9 @@ def tasks_of(database: Database, nodes: list[Node]) -> dict[tuple[str, str], lis
         for node in nodes:
             rows = connection.execute(
                 "select distinct t.summary from flow_edges e join flow_nodes t "
-                "on t.project = e.project and t.id = e.from_id where e.project = ? and e.to_id = ?",
-                (node.project, node.id),
+                "on t.project = e.project and t.id = e.from_id where e.project = ? and e.to_id = ? "
+                "and (t.weight > ? or ?)",
+                (node.project, node.id, FOREIGN_WEIGHT, node.is_foreign),
             )
             found[node.project, node.id] = [title for (title,) in rows]
     return found
@@ -140,12 +146,15 @@ def _matching(connection: sqlite3.Connection, query: NodeQuery, joint: str) -> l
         "project": query.project,
         "severity": query.severity,
         "most": query.most,
+        "here": query.here,
+        "foreign": FOREIGN_WEIGHT,
     }
     if match:
         return [node_of(row) for row in connection.execute(_RANKED, values)]
     rows = connection.execute(
-        f"select {_COLUMNS} from flow_nodes n order by n.pinned desc, n.seen_at desc limit ?",  # noqa: S608
-        (query.most,),
+        f"select {_COLUMNS} from flow_nodes n where n.weight > :foreign or n.mentions = 0 "  # noqa: S608
+        "or :here is null or n.project = :here order by n.pinned desc, n.seen_at desc limit :most",
+        values,
     )
     return [node_of(row) for row in rows]
 

@@ -65,9 +65,9 @@ class GraphDocument(msgspec.Struct, kw_only=True):
 
 
 def load_graph(database: Database, project: str = "") -> Graph:
-    """Return the graph of *project*, of all projects if it is empty."""
+    """Return the graph of *project*, of all projects if it is empty, without what is foreign."""
     with database.reading() as connection:
-        nodes = nodes_in(connection, project)
+        nodes = [node for node in nodes_in(connection, project) if not node.is_foreign]
         rows = connection.execute(
             "select distinct project, from_id, to_id, kind from flow_edges where ? = '' or project = ? "
             "order by from_id, kind, to_id",

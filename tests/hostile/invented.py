@@ -156,6 +156,7 @@ def orders_in_track(scene: Scene) -> None:
     text = f"# Handoff\n\n## Context\n\n{STRANGER_SAYS}\n\n## Next\n\n1. {STRANGER_SAYS}\n"
     track(scene)
     write(folder / "2026-03-01-10-00-00-000-login-manual.md", text)
+    git(scene.clone, "add", ".")
 
 
 def resume_track(scene: Scene) -> None:

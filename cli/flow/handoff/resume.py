@@ -9,6 +9,7 @@ from flowd.actions.handoff.resume import ResumedHandoff, resume_named
 from flowd.cli.flow.handoff.track import track_lines
 from flowd.cli.main import add_verb
 from flowd.cli.output import paint, print_json, visible
+from flowd.handoff.task_context import NOT_ACCEPTED
 from flowd.system.text import and_more
 
 MAX_SHOWN = 8
@@ -53,7 +54,8 @@ def print_resumed(resumed: ResumedHandoff, *, as_json: bool) -> None:
 
 
 def _page(resumed: ResumedHandoff) -> list[str]:
-    lines = [paint(f"! {warning}", "yellow") for warning in resumed.warnings]
+    lines = [paint(f"! this document {NOT_ACCEPTED}", "red")] if resumed.not_accepted else []
+    lines += [paint(f"! {warning}", "yellow") for warning in resumed.warnings]
     lines += [
         paint(f"Handoff: {resumed.purpose}", "bold"),
         f"  {resumed.path}",

@@ -10,6 +10,7 @@ from flowd.actions.handoff.project import open_project
 from flowd.actions.handoff.track import AskAboutWorkers, ResumedTrack, TrackCreated, WorkersChoice
 from flowd.cli.main import add_verb
 from flowd.cli.output import print_json, visible
+from flowd.handoff.task_context import NOT_ACCEPTED
 from flowd.handoff.track.workers import Workers
 
 CHOICES = "[A] Wait for completion\n[B] Handoff anyway (include worker state)\n[C] Cancel"
@@ -54,6 +55,7 @@ def track_lines(track: ResumedTrack) -> list[str]:
         lines += [f"  by mail from {mail.sender}: {mail.subject}"]
     if handoff := track.handoff:
         lines += [f"  last handoff ({handoff.trigger}, {handoff.age}): {handoff.path}"]
+        lines += [f"  ! it {NOT_ACCEPTED}"] if handoff.not_accepted else []
         lines += [f"- [ ] {step}" for step in handoff.todos]
     if beads := track.beads:
         lines += [f"  Beads {beads.id} ({beads.status}): {beads.title}"]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from flowd.model.session import Insight, SessionState
 from flowd.store.database import Database
 from flowd.store.knowledge.effects import forget, pin
-from flowd.store.knowledge.intake import keep_insights
+from flowd.store.knowledge.findings import keep_insights
 from flowd.store.knowledge.search import NodeQuery, search
 from flowd.store.migrations import migrate
 

@@ -116,7 +116,7 @@ def test_a_block_said_and_then_written_is_one_with_the_files_place(database: Dat
 
 
 def test_a_file_seen_before_its_session_learns_the_session_later(database: Database) -> None:
-    keep_block(database, found_in(), msgspec.structs.replace(FILE, session_id="", record=""))
+    keep_block(database, found_in(), msgspec.structs.replace(FILE, session_id="", record=""), accepted=())
     assert contexts_before(database, PROJECT, any_source=False) == []
     assert keep_block(database, found_in(), FILE) == "same"
     assert len(contexts_before(database, PROJECT, any_source=False)) == 1

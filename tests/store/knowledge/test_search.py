@@ -12,8 +12,9 @@ from flowd.model.session import Insight, SessionState
 from flowd.store.database import Database
 from flowd.store.knowledge.context import context_from
 from flowd.store.knowledge.effects import forget, pin
+from flowd.store.knowledge.findings import keep_insights
 from flowd.store.knowledge.graph import Node, Provenance
-from flowd.store.knowledge.intake import keep_block, keep_insights
+from flowd.store.knowledge.intake import keep_block
 from flowd.store.knowledge.search import NodeQuery, find_nodes, search
 
 PROJECT = "/home/someone/shop"

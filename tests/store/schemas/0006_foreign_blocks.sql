@@ -1,0 +1,3 @@
+BEGIN TRANSACTION;
+INSERT INTO "flow_migrations" VALUES(6,'flowd','0006_foreign_blocks','2026-01-01 00:00:00.000000+00:00');
+COMMIT;
