@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 # Tests sync thousands of files; in memory that costs nothing, and it is the same code that runs.
 SCRATCH := $(shell test -d /dev/shm && test -w /dev/shm && echo TMPDIR=/dev/shm)
 
-.PHONY: help up down test coverage check format hooks wheel bench e2e hostile clean
+.PHONY: help up down test coverage check format hooks wheel bench e2e hostile docs reference recording clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z0-9]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' Makefile
@@ -68,5 +68,14 @@ hostile: $(VENV)/.dev ## put everything a hostile repository can hold to a real 
 bench: $(VENV)/.dev ## flowd beside its floors, one table
 	$(BIN)/python -m bench
 
+docs: $(VENV)/.dev ## build the site of docs/ into .site; a broken link fails
+	$(BIN)/mkdocs build --strict --quiet --site-dir .site
+
+reference: $(VENV)/.dev ## write docs/commands.md, docs/configuration.md and the man pages again
+	$(BIN)/python -m tools.reference
+
+recording: $(VENV)/.dev ## record the session of the README again
+	$(BIN)/python -m tools.recording
+
 clean: ## remove what make made (never your data)
-	rm -rf $(VENV) build .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage src/*.egg-info
+	rm -rf $(VENV) build .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage .site src/*.egg-info
