@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 # Tests sync thousands of files; in memory that costs nothing, and it is the same code that runs.
 SCRATCH := $(shell test -d /dev/shm && test -w /dev/shm && echo TMPDIR=/dev/shm)
 
-.PHONY: help up down test coverage check format hooks wheel bench e2e hostile docs reference recording clean
+.PHONY: help up down test coverage check format hooks wheel bench fidelity e2e hostile docs reference recording clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z0-9]+:.*## /{printf "  make %-9s %s\n", $$1, $$2}' Makefile
@@ -67,6 +67,9 @@ hostile: $(VENV)/.dev ## put everything a hostile repository can hold to a real 
 
 bench: $(VENV)/.dev ## flowd beside its floors, one table
 	$(BIN)/python -m bench
+
+fidelity: $(VENV)/.dev ## how true the extracted state is, one table; needs ../shared/corpus
+	$(BIN)/python -m bench.fidelity
 
 docs: $(VENV)/.dev ## build the site of docs/ into .site; a broken link fails
 	$(BIN)/mkdocs build --strict --quiet --site-dir .site
