@@ -53,6 +53,15 @@ def moved_error(path: Path) -> StoreError:
     return StoreError(f"core.db was moved, deleted or replaced: {path}", condition=MOVED[0], hint=MOVED[1])
 
 
+def shape_error(path: Path, problem: str) -> StoreError:
+    """Return the error for tables of another program that have the names of flowd's."""
+    return StoreError(
+        f"the thread tables in core.db have another shape: {path} ({problem})",
+        condition="of another shape",
+        hint="another program made them; give flowd a file of its own with `store.path`, see `flowd config`",
+    )
+
+
 def _not_a_database(path: Path) -> tuple[str, str]:
     try:
         with path.open("rb") as file:

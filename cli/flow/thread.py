@@ -1,6 +1,7 @@
 """``flow thread``: the threads that Claude Chat and Claude Code share, from the command line."""
 
 import argparse
+import os
 import sys
 from typing import Any
 
@@ -153,7 +154,11 @@ def _add_add(operations: Any) -> None:
 
 def _add_client(operation: argparse.ArgumentParser) -> None:
     operation.add_argument(
-        "--as", dest="client", choices=CLIENTS, default="code", help="whose side you are on (default: code)"
+        "--as",
+        dest="client",
+        choices=CLIENTS,
+        default="code" if os.environ.get("CLAUDECODE") else "chat",
+        help="whose side you are on (default: chat; code inside Claude Code)",
     )
 
 

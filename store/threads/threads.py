@@ -9,6 +9,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import Protocol
 
 from flowd.redaction.redactor import Redactor
+from flowd.store.conditions import MOVED, shape_error
 from flowd.store.database import Database
 from flowd.store.threads.records import (
     CLIENTS,
@@ -35,6 +36,8 @@ from flowd.system.errors import StoreError
 ID_PREFIX = "hof_"
 ID_ALPHABET = string.ascii_letters + string.digits + "_-"
 ID_LENGTH = 21
+# Other programs may give longer ids than flowd does.
+MAX_ID_CHARACTERS = 40
 _random = random.SystemRandom()
 
 _HANDOFF = """
@@ -92,7 +95,7 @@ class Threads:
 
     def get(self, *, handoff_id: str, client: str) -> ThreadRetrieved:
         """Return the thread with all its entries; no cursor moves."""
-        reader = one_of("as_client", client, CLIENTS)
+        reader, handoff_id = one_of("as_client", client, CLIENTS), handoff_id.strip()
         with reading(self.database) as connection:
             handoff = _handoff(connection, handoff_id)
             entries = _entries(connection, handoff_id, after=0)
@@ -102,7 +105,7 @@ class Threads:
     def add(self, *, handoff_id: str, entry_type: str, content: str, client: str) -> EntryAdded:
         """Append an entry; return it with the other client's entries that the writer had not seen."""
         writer = one_of("as_client", client, CLIENTS)
-        kind = one_of("type", entry_type, ENTRY_TYPES)
+        kind, handoff_id = one_of("type", entry_type, ENTRY_TYPES), handoff_id.strip()
         texts = ThreadText(self._redactor)
         content = texts.checked("content", content, ENTRY_LIMIT_BYTES)
         with writing(self.database) as connection:
@@ -115,7 +118,7 @@ class Threads:
 
     def mark_read(self, *, handoff_id: str, client: str) -> ThreadMarked:
         """Move the client's cursor to the latest entry."""
-        reader = one_of("as_client", client, CLIENTS)
+        reader, handoff_id = one_of("as_client", client, CLIENTS), handoff_id.strip()
         with writing(self.database) as connection:
             _handoff(connection, handoff_id)
             (latest,) = connection.execute(_LATEST, (handoff_id,)).fetchone()
@@ -124,6 +127,7 @@ class Threads:
 
     def close(self, *, handoff_id: str) -> ThreadClosed:
         """Delete the entries and mark the thread completed; idempotent."""
+        handoff_id = handoff_id.strip()
         with writing(self.database) as connection:
             handoff = _handoff(connection, handoff_id)
             connection.execute("delete from handoff_entries where handoff_id = ?", (handoff_id,))
@@ -143,6 +147,9 @@ def new_id() -> str:
 
 
 def _handoff(connection: sqlite3.Connection, handoff_id: str) -> ThreadRecord:
+    # An id has a fixed length: a whole page in its place is searched for and repeated in part only.
+    if len(handoff_id) > MAX_ID_CHARACTERS:
+        raise ThreadError(f"Handoff '{handoff_id[:MAX_ID_CHARACTERS]}…' not found.")
     check_text("id", handoff_id, LABEL_LIMIT_BYTES)
     row = connection.execute(_HANDOFF, (handoff_id,)).fetchone()
     if row is None:
@@ -186,14 +193,14 @@ class OpenTransaction(Protocol):
 @contextmanager
 def writing(database: Database, *, timeout_s: float = MAX_WAIT_S) -> Iterator[sqlite3.Connection]:
     """Run the block as one write, waiting up to *timeout_s* for the lock."""
-    with ExitStack() as stack:
+    with ExitStack() as stack, _shape_checked(database):
         yield _enter(stack, database.transaction, timeout_s)
 
 
 @contextmanager
 def reading(database: Database, *, timeout_s: float = MAX_WAIT_S) -> Iterator[sqlite3.Connection]:
     """Run the block's queries on one snapshot, waiting up to *timeout_s* for it."""
-    with ExitStack() as stack:
+    with ExitStack() as stack, _shape_checked(database):
         yield _enter(stack, lambda: _snapshot(database), timeout_s)
 
 
@@ -220,3 +227,42 @@ def _snapshot(database: Database) -> Iterator[sqlite3.Connection]:
         finally:
             if connection.in_transaction:
                 connection.execute("rollback")
+
+
+_COLUMNS = {
+    "handoffs": "id title project chat_last_seen code_last_seen status created_at updated_at",
+    "handoff_entries": "seq handoff_id from_client type content created_at",
+}
+
+
+@contextmanager
+def _shape_checked(database: Database) -> Iterator[None]:
+    """Convert an SQL error into a StoreError if another program's tables have the names of the threads'."""
+    try:
+        yield
+    except (sqlite3.OperationalError, sqlite3.IntegrityError, StoreError) as error:
+        if isinstance(error, StoreError) and error.condition != MOVED[0]:
+            raise
+        problem = _problem_of_shape(database)
+        if problem is None:
+            raise
+        raise shape_error(database.path, problem) from error
+
+
+def _problem_of_shape(database: Database) -> str | None:
+    """Return what is wrong with the tables of the threads, None if nothing is."""
+    try:
+        with database.reading() as connection:
+            for table, wanted in _COLUMNS.items():
+                kind = connection.execute(
+                    "select type from sqlite_master where name = ?", (table,)
+                ).fetchone()
+                if kind is None or kind[0] != "table":
+                    return f"there is no table {table}" if kind is None else f"{table} is a {kind[0]}"
+                present = {row[1] for row in connection.execute(f"pragma table_info({table})")}
+                missing = [column for column in wanted.split() if column not in present]
+                if missing:
+                    return f"{table} has no column {missing[0]}"
+    except StoreError:
+        return None
+    return None

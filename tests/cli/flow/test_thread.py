@@ -35,7 +35,10 @@ def type_on_stdin(monkeypatch: pytest.MonkeyPatch, raw: bytes) -> None:
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(raw)))
 
 
-def test_the_workflow_of_the_specification_in_six_commands(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_workflow_of_the_specification_in_six_commands(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CLAUDECODE", "1")
     handoff_id = printed(capsys, "create", "Auth", "JWT", "--as", "chat").splitlines()[0]
     assert "new for you: 1" in printed(capsys, "get", handoff_id)
     assert printed(capsys, "read", handoff_id) == "Read up to entry 1 as code.\n"
@@ -48,7 +51,10 @@ def test_the_workflow_of_the_specification_in_six_commands(capsys: pytest.Captur
     assert "completed" in printed(capsys, "get", handoff_id)
 
 
-def test_the_default_client_is_code(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_default_client_of_claude_code_is_code(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CLAUDECODE", "1")
     created = as_json(capsys, "create", "t", "c")
     assert created["entries"][0]["from_client"] == "code"
     assert as_json(capsys, "get", created["handoff"]["id"])["new_count"] == 0
@@ -113,3 +119,9 @@ def test_core_db_is_where_the_settings_say(
     printed(capsys, "create", "t", "c")
     assert (tmp_path / "shared" / "brain.db").exists()
     assert not (tmp_path / "data" / "core.db").exists()
+
+
+def test_in_a_terminal_the_default_client_is_that_of_the_specification(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert as_json(capsys, "create", "t", "c")["entries"][0]["from_client"] == "chat"

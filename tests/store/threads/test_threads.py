@@ -9,6 +9,7 @@ from flowd.store.database import Database
 from flowd.store.threads import threads
 from flowd.store.threads.records import ENTRY_LIMIT_BYTES, ENTRY_TYPES, ThreadCreated, ThreadError
 from flowd.store.threads.threads import Threads
+from flowd.system.errors import StoreError
 
 NOBODY = "hof_" + "x" * 21
 
@@ -256,3 +257,46 @@ def test_rows_of_another_program_with_empty_columns_are_understood(database: Dat
         )
     assert Threads(database).get(handoff_id="hof_x", client="chat").new_count == 1
     assert threads.counts(database).active == 1
+
+
+def test_blanks_around_a_pasted_id_do_not_matter(database: Database) -> None:
+    pasted = f" {opened(database).handoff.id}\n"
+    threads = Threads(database)
+    assert threads.get(handoff_id=pasted, client="code").new_count == 1
+    assert threads.add(handoff_id=pasted, entry_type="progress", content="x", client="code").entry.seq == 2
+    assert threads.mark_read(handoff_id=pasted, client="chat").last_seen == 2
+    assert threads.close(handoff_id=pasted).closed
+
+
+def test_something_long_in_place_of_an_id_is_just_not_found(database: Database) -> None:
+    """Nobody is told to split an id over several entries, and no error repeats a page."""
+    with pytest.raises(ThreadError) as refused:
+        Threads(database).get(handoff_id="x" * 5000, client="code")
+    assert str(refused.value) == f"Handoff '{'x' * 40}…' not found."
+    assert "split" not in refused.value.hint
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [
+        "create table handoffs (id integer primary key, what text)",
+        "create table handoffs (id text primary key, title text)",
+        "create view handoffs as select 1 as id",
+    ],
+)
+def test_tables_of_another_shape_are_named(database: Database, shape: str) -> None:
+    """Another program's core.db: no bug of flowd, and nothing of it is changed."""
+    with database.transaction() as connection:
+        connection.execute("drop table handoff_entries")
+        connection.execute("drop table handoffs")
+        connection.execute(shape)
+    calls = (
+        lambda: Threads(database).create(title="t", content="c", client="chat"),
+        lambda: Threads(database).get(handoff_id=NOBODY, client="chat"),
+        lambda: Threads(database).close(handoff_id=NOBODY),
+        lambda: threads.counts(database),
+    )
+    for call in calls:
+        with pytest.raises(StoreError, match="another shape") as refused:
+            call()
+        assert "store.path" in refused.value.hint
