@@ -5,9 +5,18 @@ from typing import Any
 
 from flowd.extractors.conversation.choices import is_consent, question_in
 from flowd.extractors.conversation.plans import open_tasks
-from flowd.extractors.text import capitalised, cut, cut_at_sentence, pieces, plain, sentences
+from flowd.extractors.text import (
+    capitalised,
+    cut,
+    cut_at_sentence,
+    pieces,
+    plain,
+    sentences,
+    without_code,
+)
 from flowd.extractors.transcript.memory import ConversationMemory
 from flowd.extractors.transcript.protocol import ProjectPlace, relative_paths
+from flowd.handoff.block.find import blocks_in_markdown, without_blocks
 from flowd.model.session import Status
 
 MAX_GOAL = 200
@@ -38,6 +47,22 @@ QUESTION_LENGTH = 95
 MIN_REST = 40
 SENTENCES = 12
 
+MAX_COMPLAINT = 200
+# A closing reply with one of these says how far the work is, not that it is done.
+NOT_DONE = re.compile(
+    r"\b(?:half|halfway|partly|partially)[ -](?:done|written|finished|complete|completed|implemented|through)\b"
+    r"|\bhalfway\b|\b(?:first|second|one|two|three) of (?:the )?\w+(?: \w+){0,3} (?:is|are) (?:done|in|written)\b"
+    r"|\bstill (?:fail|fails|failing|broken|breaks|red|missing|crashes|open)\b"
+    r"|\b(?:could not|couldn't|can(?:not|'t)|was(?:n't| not) able to|unable to) (?:reach|finish|complete|run|build"
+    r"|connect|reproduce|fix|access|find|install|verify)\b"
+    r"|\bnot (?:yet )?(?:done|finished|complete|working)\b",
+    re.IGNORECASE,
+)
+COMPLAINT = re.compile(
+    r"\b(?:still|again)\b.{0,40}\b(?:work|fail|broke|error|wrong|same|crash)"
+    r"|\b(?:did|does|is) ?n[o']?t work|\bnot work|\btry again\b|\bsame (?:error|problem|issue|bug)\b",
+    re.IGNORECASE,
+)
 OPENERS = re.compile(
     r"^(?:all (?:\w+ )?(?:tests?|checks?|green|pass\w*|done|good)\b|tests? pass|here(?:'s| is| are)|summary\b"
     r"|(?:great|perfect|excellent|done|good|nice|got it|sure|yes|no problem|absolutely|acknowledged|okay|ok)"
@@ -140,7 +165,17 @@ def status_of(memory: ConversationMemory) -> Status:
         return "in_progress"
     if question_in(turn.reply):
         return "blocked"
-    return "in_progress" if open_tasks(memory.todo_list()) else "completed"
+    return "in_progress" if open_tasks(memory.todo_list()) or _is_doubtful(memory) else "completed"
+
+
+def _is_doubtful(memory: ConversationMemory) -> bool:
+    """Return True if the closing reply says that it is not done, or answers a complaint without a check."""
+    if NOT_DONE.search(_finished(memory.turn.reply)):
+        return True
+    prompt = memory.prompt
+    if prompt is None or len(prompt.text) > MAX_COMPLAINT or not COMPLAINT.search(prompt.text):
+        return False
+    return not (memory.check and memory.check.passed and memory.check.at > prompt.at)
 
 
 def current_step(memory: ConversationMemory, place: ProjectPlace) -> str:
@@ -173,11 +208,26 @@ def _now(memory: ConversationMemory, place: ProjectPlace) -> str:
 
 
 def _finished(reply: str) -> str:
-    """Return the report and the question of a closing reply."""
+    """Return the report and the question of a closing reply, without its handoff blocks."""
+    text = without_blocks(reply)
     question = cut(question_in(reply), QUESTION_LENGTH)
     room = MAX_PROGRESS - len(question) - 1 if question else MAX_PROGRESS
-    report = _joined([sentence for sentence in _statements(reply) if not sentence.endswith("?")], room)
-    return f"{report} {question}".strip() or cut(plain(reply), MAX_PROGRESS)
+    report = _joined([sentence for sentence in _statements(text) if not sentence.endswith("?")], room)
+    if not report and not question and text != reply:
+        report = _of_block(reply)
+    return f"{report} {question}".strip() or cut(plain(without_code(text)), MAX_PROGRESS)
+
+
+def _of_block(reply: str) -> str:
+    """Return what the handoff block of *reply* says was done, or is to be done."""
+    block = next((found.block for found in blocks_in_markdown(reply) if found.block), None)
+    if block is None:
+        return ""
+    done = [file.description for file in block.files_modified] + [
+        file.purpose for file in block.files_created
+    ]
+    steps = [f"Next: {step.step}" for step in block.suggested_next_steps]
+    return cut(next(filter(None, [*done, *steps]), ""), MAX_PROGRESS)
 
 
 def _statements(reply: str) -> list[str]:

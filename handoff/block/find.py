@@ -62,6 +62,29 @@ def blocks_in_markdown(text: str, path: str = "") -> list[FoundBlock]:
     return found
 
 
+def without_blocks(text: str) -> str:
+    """Return *text* without its handoff blocks and their headings."""
+    if not may_hold_block(text):
+        return text
+    outline = outline_of(text)
+    kept, end = [], 0
+    for body in islice(bodies(text, outline), MAX_BODIES):
+        whole = _with_frame(body, outline)
+        kept.append(text[end : max(end, whole.start)])
+        end = whole.end
+    return "".join([*kept, text[end:]])
+
+
+def _with_frame(body: Body, outline: Outline) -> Body:
+    """Return *body* with its heading and its fence."""
+    heading = max((each.start for each in outline.headings if each.start < body.start), default=body.start)
+    fence = next((each for each in outline.fences if each.body <= body.start < each.end), None)
+    if fence is None:
+        return Body(heading, body.end)
+    closing = len("```\n") if fence.is_closed else 0
+    return Body(min(heading, fence.start), fence.end + closing)
+
+
 def bodies(text: str, outline: Outline) -> Iterator[Body]:
     """Yield the offsets of the YAML of each block under a handoff heading, templates included."""
     taken = -1

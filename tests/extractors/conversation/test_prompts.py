@@ -218,3 +218,27 @@ def test_a_task_taken_out_of_the_queue_leaves_the_persons_words_in_it() -> None:
     session.add("queue-operation", operation="enqueue", content="Then show the total as well")
     session.add("queue-operation", operation="remove", content="<task-notification>done</task-notification>")
     assert "Then show the total as well" in session.state.next
+
+
+@pytest.mark.parametrize("command", ["compact", "/compact", "clear", "model", "rename", "resume", "add-dir"])
+def test_the_arguments_of_a_built_in_command_are_no_request(command: str) -> None:
+    """They tell the client how to do something of its own: what to keep of a conversation, say."""
+    name = f"<command-name>{command}</command-name>\n<command-message>{command}</command-message>\n"
+    assert own_words(f"{name}<command-args>keep the timeout facts</command-args>") == ""
+
+
+def test_the_arguments_of_a_persons_own_command_are_their_request() -> None:
+    text = "<command-message>spec</command-message>\n<command-name>/spec</command-name>\n"
+    assert own_words(f"{text}<command-args>a cart that survives</command-args>") == "a cart that survives"
+
+
+def test_a_compaction_with_instructions_changes_neither_goal_nor_now() -> None:
+    session = (
+        Transcript().person("Add retries to the uploader").assistant("The uploader retries.", "end_turn")
+    )
+    before = (session.state.goal, session.state.now, session.state.decisions)
+    session.person(
+        "<command-name>/compact</command-name>\n<command-message>compact</command-message>\n"
+        "<command-args>keep the timeout facts</command-args>"
+    )
+    assert (session.state.goal, session.state.now, session.state.decisions) == before

@@ -221,3 +221,58 @@ def test_a_reply_that_only_cheers_is_told_as_it_is() -> None:
     """Now is never empty once something was said."""
     session = Transcript().person("Add a total to the cart page").assistant("All done!")
     assert session.state.now == "All done!"
+
+
+BLOCK = """## Handoff
+
+```yaml
+outcome: partial
+files_modified:
+  - path: src/cart.py
+    description: The total is split
+blockers:
+  - blocker: No fixture for vouchers
+suggested_next_steps:
+  - step: Price the vouchers
+```
+"""
+
+
+@pytest.mark.parametrize("block", [BLOCK, BLOCK.replace("```yaml\n", "").replace("```\n", "")])
+def test_a_block_in_a_reply_is_not_what_the_reply_says(block: str) -> None:
+    """The block has fields of its own."""
+    session = Transcript().person("Split the total of the cart page").edit("src/cart.py")
+    session.assistant(f"The total is split by rate.\n\n{block}\nBye.", "end_turn")
+    assert session.state.now.startswith("The total is split by rate.")
+    assert "outcome" not in session.state.now
+
+
+def test_a_reply_that_is_nothing_but_a_block_says_what_the_block_is_about() -> None:
+    session = Transcript().person("Split the total of the cart page").edit("src/cart.py")
+    session.assistant(f"Here is my handoff.\n\n{BLOCK}", "end_turn")
+    assert "```" not in session.state.now
+    assert "outcome" not in session.state.now
+    assert session.state.now not in ("", "Here is my handoff.")
+
+
+@pytest.mark.parametrize(
+    "reply",
+    ["Billing half done.", "The export is partly written.", "The first of three reports is done.",
+     "The parser still fails on empty files.", "Two tests are still failing.", "I could not reach the server."],
+)  # fmt: skip
+def test_a_reply_that_says_it_is_not_done_does_not_complete_the_request(reply: str) -> None:
+    session = Transcript().person("Write the billing export").edit("src/billing.py")
+    session.assistant(reply, "end_turn")
+    assert session.state.status == "in_progress"
+    assert session.state.outcome == ""
+
+
+def test_an_answer_to_a_complaint_is_not_yet_a_success() -> None:
+    """The person has said that it does not work; only a check or the person says that it does."""
+    session = Transcript().person("Write the billing export").edit("src/billing.py")
+    session.assistant("The export is written.", "end_turn").person("still didnt work")
+    session.edit("src/billing.py").assistant("I changed the separator.", "end_turn")
+    assert (session.state.status, session.state.outcome) == ("in_progress", "")
+    session.person("try again").edit("src/billing.py").run("pytest -q", "3 passed")
+    session.assistant("The separator is right now.", "end_turn")
+    assert session.state.status == "completed"
