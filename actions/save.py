@@ -11,11 +11,11 @@ from flowd.actions.handoff_yaml import claim_folder, claim_values, has_folder, r
 from flowd.actions.works import open_works, work_here
 from flowd.handoff.errors import HandoffError
 from flowd.handoff.yaml.api import get_handoff_path, merge_into_file
-from flowd.handoff.yaml.document import Handoff, default_fields, updated
+from flowd.handoff.yaml.document import DEFAULT_STATUS, SCHEMA, Handoff, default_fields, updated
 from flowd.model.checkpoints import checkpoint_event, checkpoint_fact
 from flowd.model.work import Work
 from flowd.sinks.handoff_yaml import handoff_of
-from flowd.store.handoff_fields import UserFields, user_fields_fact
+from flowd.store.handoff_fields import RESET_BY_GOAL, UserFields, user_fields, user_fields_fact
 from flowd.store.works import work_fact
 from flowd.system.errors import FlowdError, StoreError
 from flowd.workspace.git import read_branch, uncommitted_files
@@ -68,15 +68,31 @@ def save(context: Context, project: Project, request: SaveRequest) -> SaveResult
     fields = request.redacted(context)
     if not fields and not request.cleared:
         raise FlowdError("nothing to save", hint='give a text: `flow save "…"`')
-    work, store_error = _record(context, project, fields, request.cleared)
+    cleared = (*request.cleared, *_reopened(context, project.root, fields))
+    work, store_error = _record(context, project, fields, cleared)
     try:
-        handoff = _project(context, project.root, fields, _found_again(project.root, work, request.cleared))
+        handoff = _project(context, project.root, fields, _found_again(project.root, work, cleared))
     except HandoffError as error:
         if store_error is not None:
             raise
         raise FlowdError(f"saved in core.db, but not in handoff.yaml: {error}", hint=error.hint) from error
     is_running = store_error is None and poke_daemon(context.paths)
     return SaveResult(get_handoff_path(Path(project.root)), handoff, is_running, store_error)
+
+
+def _reopened(context: Context, root: str, fields: UserFields) -> tuple[str, ...]:
+    """Return the fields that a new message ends: whoever says what they do now is not done."""
+    if "now" not in fields or "status" in fields:
+        return ()
+    try:
+        said = user_fields(context.journal, root)[0]
+    except StoreError:
+        return ()
+    return (
+        tuple(field for field in RESET_BY_GOAL if field not in fields)
+        if said.get("status") == "completed"
+        else ()
+    )
 
 
 def _record(
@@ -117,10 +133,13 @@ def _project(context: Context, root: str, fields: UserFields, found: Handoff) ->
     is_new_folder = not has_folder(root)
     refuse_tracked(context, root)
     changed = uncommitted_files(root)
-    claim_values(context, root, found)
+    reopened = "now" in fields and "status" not in fields
+    claim_values(context, root, found | ({"status": DEFAULT_STATUS} if reopened else {}))
 
     def merge(present: Handoff | None) -> Handoff:
-        present = {**(present or {}), **found}
+        present = {**(present or dict.fromkeys(SCHEMA)), **found}
+        if reopened and present.get("status") == "completed":
+            present |= {"status": DEFAULT_STATUS, "outcome": None}
         return updated(present, _updates(root, present, fields, changed))
 
     merged = merge_into_file(root, merge, touch=True, redact=context.redact)

@@ -81,7 +81,7 @@ def _move_here(database: Database, root: str) -> bool:
 def refresh_user_words(store: Works, project: str, works: ProjectWorks) -> None:
     """Load the user fields and step edits of *works* from core.db."""
     works.edits = store.edits()
-    works.words = store.words(project, works.works)
+    works.words = store.words(project)
 
 
 def take_session(works: ProjectWorks, state: SessionState, batch: Batch) -> list[Fact]:

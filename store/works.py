@@ -104,14 +104,13 @@ class Works:
             if isinstance(fact.body, StepEdited)
         ]
 
-    def words(self, project: str, works: list[Work]) -> dict[str, UserWords]:
-        """Return the fields that the user saved for the works of *project*, by work."""
+    def words(self, project: str) -> dict[str, UserWords]:
+        """Return the fields that the user saved, by work; saved without one they are under ``""``."""
         fact = self._journal.fact(f"words:{project}")
         if fact is None or not isinstance(fact.body, UserFieldsSaved):
             return {}
-        owner = fact.body.work or _owner(works, fact.at)
         said = {field: value for field, value in fact.body.said.items() if isinstance(value, str)}
-        return {owner: UserWords(said, {field: fact.body.at.get(field, fact.at) for field in said})}
+        return {fact.body.work: UserWords(said, {field: fact.body.at.get(field, fact.at) for field in said})}
 
     def user_version(self) -> tuple[float, float]:
         """Return two numbers that change when the user saves fields or edits a step."""
@@ -160,12 +159,3 @@ def _contribution_row(one: Assignment) -> tuple[object, ...]:
     given = one.contribution
     body = _encode(one).decode()
     return given.session_id, given.project, one.work, one.role, given.last_activity_at, body
-
-
-def _owner(works: list[Work], at: float) -> str:
-    """Return the work that fields saved at that time belong to: the last begun before, else the next one."""
-    in_order = sorted(works, key=lambda work: (work.is_tentative, work.began_at))
-    before = [work for work in in_order if work.began_at <= at]
-    if before:
-        return max(before, key=lambda work: (not work.is_tentative, work.touched_at)).id
-    return in_order[0].id if in_order else ""

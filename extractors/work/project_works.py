@@ -36,12 +36,14 @@ PASSING = (
 def with_words(work: Work, words: UserWords) -> Work:
     """Return *work* with the fields that a person set in place of those that flowd found.
 
-    ``now`` is kept until the next request has been worked on; the rest until the person changes or
-    clears it.
+    ``now`` is kept, and the work is open, until the next request has been worked on; the rest until the
+    person changes or clears it.
     """
     fields = {name: words.said[name] for name in KEPT_FIELDS if name in words.said}
     if words.said.get("now") and words.at.get("now", 0.0) >= work.worked_at:
         fields["now"] = words.said["now"]
+        if work.status == "completed" and "status" not in fields:  # whoever says what they do now is not done
+            fields |= {"status": "in_progress", "outcome": ""}
     return msgspec.structs.replace(work, user=words, **fields)
 
 
@@ -117,7 +119,22 @@ class ProjectWorks:
         if edited is not work and work.session_id in self._assigned:
             last = self._assigned[work.session_id].contribution
             edited = msgspec.structs.replace(edited, status=status_of(last, edited.steps))
-        return with_words(edited, self.words.get(work.id, UserWords()))
+        return with_words(edited, self._words_for(work.id))
+
+    def _words_for(self, work_id: str) -> UserWords:
+        """Return the user's fields for a work; fields saved without one belong to the work of that time."""
+        unowned = self.words.get("")
+        if unowned and unowned.at and self._work_at(max(unowned.at.values())) == work_id:
+            return unowned
+        return self.words.get(work_id, UserWords())
+
+    def _work_at(self, at: float) -> str:
+        """Return the work that fields saved at that time belong to: the last begun before, else the next one."""
+        in_order = sorted(self._works.values(), key=lambda work: (work.is_tentative, work.began_at))
+        before = [work for work in in_order if work.began_at <= at]
+        if before:
+            return max(before, key=lambda work: (not work.is_tentative, work.touched_at)).id
+        return in_order[0].id if in_order else ""
 
     def has(self, work_id: str) -> bool:
         """Return True if there is a work with that id."""

@@ -21,8 +21,7 @@ Handoff = dict[str, object]
 
 def validated(data: Mapping[str, object]) -> Handoff:
     """Return *data* as a valid, plain handoff with a UTC timestamp; raise naming a wrong field."""
-    if not isinstance(data, Mapping):
-        raise HandoffValidationError(f"A handoff is a mapping of fields, not a {type(data).__name__}")
+    _require_mapping(data)
     handoff = plain_mapping(data)
     for field in ("goal", "now"):
         _require_words(handoff, field)
@@ -33,6 +32,7 @@ def validated(data: Mapping[str, object]) -> Handoff:
 
 def updated(present: Mapping[str, object] | None, updates: Mapping[str, object]) -> Handoff:
     """Merge *updates* into *present*, fill required fields and set the timestamp to now."""
+    _require_mapping(updates)
     changes = {key: value for key, value in updates.items() if not (key in REQUIRED and is_absent(value))}
     merged = {**(present or {}), **changes}
     return validated({**with_defaults(merged), "timestamp": utc_now()})
@@ -48,9 +48,13 @@ def with_defaults(data: Mapping[str, object]) -> Handoff:
 
 
 def in_file_order(data: Mapping[str, object], present: Mapping[str, object] | None) -> Handoff:
-    """Return *data* with the keys of *present* in their order, then those of the schema, then the others."""
-    names = dict.fromkeys((*(present or ()), *SCHEMA, *data))
-    return {name: data[name] for name in names if name in data}
+    """Return *data* with the keys of *present* in their order; new ones where the schema has them, or last."""
+    names = list(present or ())
+    for position, name in enumerate(SCHEMA):
+        if name not in names:
+            before = [names.index(other) for other in SCHEMA[:position] if other in names]
+            names.insert(max(before, default=-1) + 1, name)
+    return {name: data[name] for name in dict.fromkeys((*names, *data)) if name in data}
 
 
 def default_fields(root: str | os.PathLike[str], *, in_session: bool) -> dict[str, str]:
@@ -72,6 +76,11 @@ def same_but_for_time(one: Mapping[str, object] | None, other: Mapping[str, obje
 
 def _timeless(data: Mapping[str, object] | None) -> list[tuple[str, object]] | None:
     return None if data is None else [item for item in data.items() if item[0] != "timestamp"]
+
+
+def _require_mapping(data: object) -> None:
+    if not isinstance(data, Mapping):
+        raise HandoffValidationError(f"A handoff is a mapping of fields, not a {type(data).__name__}")
 
 
 def _require_words(handoff: Handoff, field: str) -> None:

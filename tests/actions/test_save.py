@@ -1,5 +1,6 @@
 """Save: core.db first, then handoff.yaml; neither depends on the other."""
 
+import time
 from pathlib import Path
 
 import pytest
@@ -7,10 +8,13 @@ import pytest
 from flowd.actions import save as saving
 from flowd.actions.context import Context
 from flowd.actions.save import SaveRequest, save
+from flowd.extractors.work.project_works import with_words
 from flowd.handoff.yaml.api import load_handoff, merge_into_file
 from flowd.model.facts import state_fact
 from flowd.model.session import SessionState
+from flowd.model.work import Work
 from flowd.store.handoff_fields import UserFields, user_fields
+from flowd.store.works import Works
 from flowd.system.errors import FlowdError
 from flowd.workspace.project import Project, resolve_project
 
@@ -93,3 +97,42 @@ def test_the_checkpoint_of_a_session_carries_its_state_and_the_fields(
         save(context, shop, SaveRequest(goal="New"))
         (checkpoint,) = context.journal.facts_of_session("mine", "checkpoint")
     assert (checkpoint.body.state.goal, checkpoint.body.state.branch) == ("New", "main")  # type: ignore[union-attr]  # of a checkpoint
+
+
+def test_a_message_after_completed_reopens_the_work(shop: Project) -> None:
+    """Whoever says what they are doing now is not done."""
+    with Context() as context:
+        save(context, shop, SaveRequest(status="completed", outcome="Shipped", goal="Ship it"))
+        handoff = save(context, shop, SaveRequest(now="One more thing")).handoff
+    assert (handoff["status"], handoff["outcome"], handoff["goal"]) == ("in_progress", None, "Ship it")
+
+
+@pytest.mark.parametrize("status", ["blocked", "completed"])
+def test_a_status_that_comes_with_the_message_stands(shop: Project, status: str) -> None:
+    with Context() as context:
+        handoff = save(context, shop, SaveRequest(now="Waiting for the key", status=status)).handoff
+    assert handoff["status"] == status
+
+
+def test_a_message_leaves_what_the_person_said_is_blocked(shop: Project) -> None:
+    with Context() as context:
+        save(context, shop, SaveRequest(status="blocked"))
+        assert save(context, shop, SaveRequest(now="Still waiting")).handoff["status"] == "blocked"
+
+
+def test_a_message_does_not_keep_the_work_open_for_good(shop: Project) -> None:
+    """When a request has been worked on since, flowd says again whether it is done."""
+    with Context() as context:
+        save(context, shop, SaveRequest(status="completed"))
+        save(context, shop, SaveRequest(now="One more thing"))
+        later = Work(id="w", project=shop.root, status="completed", now="Done", worked_at=time.time() + 5)
+        words = Works(context.database).words(shop.root)
+        assert with_words(later, words[""]).status == "completed"
+
+
+def test_a_fresh_file_has_the_fields_of_the_schema_in_their_order(shop: Project) -> None:
+    with Context() as context:
+        handoff = save(context, shop, SaveRequest(now="Halfway")).handoff
+    assert list(handoff) == [
+        *("goal", "status", "now", "hypothesis", "outcome", "files", "branch", "timestamp", "session_id")
+    ]

@@ -13,6 +13,7 @@ from flowd.actions.works import WorkUpdater, open_works
 from flowd.model.facts import WorkChanged, state_fact
 from flowd.model.session import SessionState
 from flowd.store.database import Database
+from flowd.store.handoff_fields import user_fields_fact
 from flowd.store.journal import Batch, Journal
 from flowd.store.migrations import migrate
 from flowd.store.works import Works
@@ -135,3 +136,14 @@ def test_a_core_db_of_0_1_0_is_told_as_works(tmp_path: Path, project: Path) -> N
     assert "2+2" not in text
     assert "what were we doing" not in text
     database.close()
+
+
+def test_a_goal_saved_before_any_session_stands_for_the_first_work(database: Database, project: Path) -> None:
+    """Also for a daemon that was asked about the project before there was any work."""
+    updater = WorkUpdater(database)
+    visit = session(project, "visit", 900)
+    read(updater, database, visit)
+    Journal(database).append(user_fields_fact(Journal(database), str(project), {"goal": "Open the shop"}, ""))
+    real = session(project, "real", -5, goal="Mend the parser", files=("parser.py", "lexer.py"))
+    (told,) = read(updater, database, real)
+    assert told.work.goal == "Open the shop"

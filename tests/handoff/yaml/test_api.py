@@ -203,7 +203,7 @@ def test_a_new_file_has_its_fields_in_the_order_of_the_schema(tmp_path: Path) ->
     in_order = ["goal", "status", "now", "files", "branch", "timestamp", "session_id", "mine"]
     assert list(yaml.safe_load(path.read_text())) == in_order
     handoff.update_handoff({"yours": 2, "outcome": "o"}, tmp_path)
-    assert list(yaml.safe_load(path.read_text())) == [*in_order, "outcome", "yours"]
+    assert list(yaml.safe_load(path.read_text())) == [*in_order[:3], "outcome", *in_order[3:], "yours"]
 
 
 @pytest.mark.parametrize(
@@ -419,3 +419,22 @@ def test_importing_the_package_does_not_import_yaml() -> None:
 
     code = "import sys; import flowd.handoff; sys.exit('yaml' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize("given", [None, ["goal"], "goal"])
+def test_what_is_no_mapping_is_refused_as_a_value_error(project: Path, given: object) -> None:
+    for write in (handoff.save_handoff, handoff.update_handoff):
+        with pytest.raises(ValueError, match="mapping"):
+            write(given, project)  # type: ignore[arg-type, operator]  # that is the point
+    assert not (project / ".flow-guardian" / "handoff.yaml").exists()
+
+
+def test_a_field_added_later_takes_its_place_in_the_schema(project: Path) -> None:
+    """Keys that flowd does not know, and an order that a person chose, stay."""
+    file = handoff.get_handoff_path(project)
+    file.parent.mkdir()
+    file.write_text("mood: good\ngoal: g\nstatus: blocked\nnow: n\nbranch: b\n")
+    merged = handoff.update_handoff({"outcome": "o", "session_id": "s", "hypothesis": "h"}, project)
+    assert list(merged) == [
+        *("mood", "goal", "status", "now", "hypothesis", "outcome", "branch", "timestamp", "session_id")
+    ]
