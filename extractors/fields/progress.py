@@ -51,10 +51,11 @@ MAX_COMPLAINT = 200
 # A closing reply with one of these says how far the work is, not that it is done.
 NOT_DONE = re.compile(
     r"\b(?:half|halfway|partly|partially)[ -](?:done|written|finished|complete|completed|implemented|through)\b"
-    r"|\bhalfway\b|\b(?:first|second|one|two|three) of (?:the )?\w+(?: \w+){0,3} (?:is|are) (?:done|in|written)\b"
+    r"|\bhalfway\b|\b(?:first|second|one|two|three) of (?:the )?\w+"
+    r"(?: \w+){0,3} (?:is|are) (?:done|in|written)\b"
     r"|\bstill (?:fail|fails|failing|broken|breaks|red|missing|crashes|open)\b"
-    r"|\b(?:could not|couldn't|can(?:not|'t)|was(?:n't| not) able to|unable to) (?:reach|finish|complete|run|build"
-    r"|connect|reproduce|fix|access|find|install|verify)\b"
+    r"|\b(?:could not|couldn't|can(?:not|'t)|was(?:n't| not) able to|unable to) (?:reach|finish|complete|run"
+    r"|build|connect|reproduce|fix|access|find|install|verify)\b"
     r"|\bnot (?:yet )?(?:done|finished|complete|working)\b",
     re.IGNORECASE,
 )

@@ -129,7 +129,7 @@ class ProjectWorks:
         return self.words.get(work_id, UserWords())
 
     def _work_at(self, at: float) -> str:
-        """Return the work that fields saved at that time belong to: the last begun before, else the next one."""
+        """Return the work that fields of that time belong to: the last begun before, else the next one."""
         in_order = sorted(self._works.values(), key=lambda work: (work.is_tentative, work.began_at))
         before = [work for work in in_order if work.began_at <= at]
         if before:

@@ -48,7 +48,7 @@ def with_defaults(data: Mapping[str, object]) -> Handoff:
 
 
 def in_file_order(data: Mapping[str, object], present: Mapping[str, object] | None) -> Handoff:
-    """Return *data* with the keys of *present* in their order; new ones where the schema has them, or last."""
+    """Return *data* in the order of *present*; new keys where the schema has them, others last."""
     names = list(present or ())
     for position, name in enumerate(SCHEMA):
         if name not in names:

@@ -257,9 +257,15 @@ def test_a_reply_that_is_nothing_but_a_block_says_what_the_block_is_about() -> N
 
 @pytest.mark.parametrize(
     "reply",
-    ["Billing half done.", "The export is partly written.", "The first of three reports is done.",
-     "The parser still fails on empty files.", "Two tests are still failing.", "I could not reach the server."],
-)  # fmt: skip
+    [
+        "Billing half done.",
+        "The export is partly written.",
+        "The first of three reports is done.",
+        "The parser still fails on empty files.",
+        "Two tests are still failing.",
+        "I could not reach the server.",
+    ],
+)
 def test_a_reply_that_says_it_is_not_done_does_not_complete_the_request(reply: str) -> None:
     session = Transcript().person("Write the billing export").edit("src/billing.py")
     session.assistant(reply, "end_turn")
