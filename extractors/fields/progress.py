@@ -50,7 +50,7 @@ SENTENCES = 12
 MAX_COMPLAINT = 200
 # A closing reply with one of these says how far the work is, not that it is done.
 NOT_DONE = re.compile(
-    r"\b(?:half|halfway|partly|partially)[ -](?:done|written|finished|complete|completed|implemented|through)\b"
+    r"\b(?:half|halfway|partly|partially)[ -](?:done|written|finished|completed?|implemented|through)\b"
     r"|\bhalfway\b|\b(?:first|second|one|two|three) of (?:the )?\w+"
     r"(?: \w+){0,3} (?:is|are) (?:done|in|written)\b"
     r"|\bstill (?:fail|fails|failing|broken|breaks|red|missing|crashes|open)\b"
