@@ -8,7 +8,7 @@ from typing import NamedTuple
 from flowd.daemon.reading.failures import Failures
 from flowd.daemon.reading.watcher import Watcher
 from flowd.handoff.errors import HandoffError
-from flowd.handoff.track.beads import EXPORT
+from flowd.handoff.track.beads import EXPORT, exports_epics_below
 from flowd.handoff.track.metadata import METADATA
 from flowd.handoff.track.tracks import (
     CONDUCTOR,
@@ -130,10 +130,12 @@ def _unfinished(root: str) -> list[str]:
 
 
 def _has_beads_epic(track: Track) -> bool:
-    """Return True if Beads' export reports this track's epics, so that the plan is not used for them."""
-    if not os.path.isfile(os.path.join(track.project, ".beads", EXPORT)):
+    """Return True if Beads' export has epics of this track, so that the plan is not used for them."""
+    beads = os.path.join(track.project, ".beads")
+    if not os.path.isfile(os.path.join(beads, EXPORT)):
         return False
     try:
-        return bool(track.metadata().epic)
+        epic = track.metadata().epic
     except HandoffError:
         return False
+    return bool(epic) and exports_epics_below(beads, epic)

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from flowd.handoff.track.metadata import HistoryEntry
+from flowd.handoff.track.metadata import NO_METADATA, HistoryEntry
 from flowd.handoff.track.tracks import CONDUCTOR, read_chosen_track
 from flowd.system.files import READ_FLAGS, UnreadableFileError, read_capped, read_whole
 from flowd.system.times import to_seconds
@@ -33,9 +33,9 @@ class _TrackBeadsFile(msgspec.Struct, frozen=True):
 def track_beads(project: str, bound: str = "") -> TrackBeads | None:
     """Read the track *bound* to the session, else the latest active one; None without one."""
     track, metadata = read_chosen_track(project, bound)
-    if metadata is None:
+    if track.is_general:
         return None
-    plan = track.plan()
+    plan, metadata = track.plan(), metadata or NO_METADATA
     history = metadata.handoff.history
     return TrackBeads(
         track=track.name,
@@ -92,14 +92,28 @@ def closed_epics(beads_directory: str, epic: str, since: float) -> list[str]:
     ]
 
 
-def _closed_epic(line: bytes) -> _Issue | None:
-    if b'"closed"' not in line:
-        return None
+def exports_epics_below(beads_directory: str, epic: str) -> bool:
+    """Return True if the export has an epic below *epic*, open or closed."""
+    for line in _lines(os.path.join(beads_directory, EXPORT)):
+        issue = _epic(line) if b'"epic"' in line else None
+        if issue is not None and issue.id != epic and _belongs(issue, epic):
+            return True
+    return False
+
+
+def _epic(line: bytes) -> _Issue | None:
     try:
         issue = _decode(line)
     except msgspec.DecodeError:
         return None
-    return issue if issue.status == "closed" and issue.issue_type == "epic" else None
+    return issue if issue.issue_type == "epic" else None
+
+
+def _closed_epic(line: bytes) -> _Issue | None:
+    if b'"closed"' not in line:
+        return None
+    issue = _epic(line)
+    return issue if issue is not None and issue.status == "closed" else None
 
 
 def _belongs(issue: _Issue, epic: str) -> bool:

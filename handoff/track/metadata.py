@@ -14,6 +14,8 @@ from flowd.handoff.track.files import read_track_file, replace_track_file, track
 
 METADATA = "metadata.json"
 TrackTrigger = Literal["design-end", "epic-start", "epic-end", "pre-finish", "manual", "idle"]
+_SPACE = re.compile(r"\s*")
+_DECODER = json.JSONDecoder()
 _INDENT = re.compile(r'\n([ \t]+)"')
 Count = Annotated[int, msgspec.Meta(ge=0)]
 
@@ -60,6 +62,9 @@ class Metadata(NamedTuple):
     epic: str
     gates: Gates
     handoff: HandoffSection
+
+
+NO_METADATA = Metadata("", "", Gates(), HandoffSection())
 
 
 def read_metadata(project: str, track_directory: str) -> Metadata:
@@ -113,16 +118,47 @@ def _change(
         before = _section(whole)
         after = change(before)
         if after != before or "handoff" not in whole:
-            whole["handoff"] = msgspec.to_builtins(after)
-            replace_track_file(project, path, _written_like(text or "", whole))
+            replace_track_file(project, path, _with_section(text or "", msgspec.to_builtins(after)))
     return after
 
 
-def _written_like(before: str, whole: dict[str, Any]) -> str:
-    """Return *whole* as JSON with the indentation and the letters of *before*, so that a diff is short."""
-    indent = _INDENT.search(before)
-    text = json.dumps(whole, indent=indent[1] if indent else 2, ensure_ascii=before.isascii())
-    return text + "\n" * before.endswith("\n")
+def _with_section(text: str, section: dict[str, Any]) -> str:
+    """Return the JSON *text* with *section* as its handoff section; no other character changes."""
+    at = _place_of_section(text)
+    line = text[text.rfind("\n", 0, at.start) + 1 : at.start]
+    base = line[: len(line) - len(line.lstrip())]
+    unit = _INDENT.search(text)
+    dumped = json.dumps(section, indent=unit[1] if unit else None, ensure_ascii=text.isascii())
+    if at.is_present:
+        return text[: at.start] + dumped.replace("\n", f"\n{base}") + text[at.end :]
+    comma = "" if at.is_first else ","
+    gap = f"\n{unit[1]}" if unit else " " * (not at.is_first)
+    dumped = dumped.replace("\n", f"\n{unit[1]}") if unit else dumped
+    return f'{text[: at.end]}{comma}{gap}"handoff": {dumped}{text[at.end :]}'
+
+
+class _Place(NamedTuple):
+    start: int
+    end: int
+    is_present: bool
+    is_first: bool
+
+
+def _place_of_section(text: str) -> _Place:
+    """Return where the value of the handoff section is, without one where it is to be added."""
+    position = end = text.index("{") + 1
+    found: _Place | None = None
+    is_first = True
+    while text[position := _SPACE.match(text, position).end()] != "}":  # type: ignore[union-attr]  # it matches nothing, too
+        if text[position] == ",":
+            position = _SPACE.match(text, position + 1).end()  # type: ignore[union-attr]
+        key, position = _DECODER.raw_decode(text, position)
+        position = _SPACE.match(text, text.index(":", position) + 1).end()  # type: ignore[union-attr]
+        _, end = _DECODER.raw_decode(text, position)
+        if key == "handoff":
+            found = _Place(position, end, is_present=True, is_first=False)
+        position, is_first = end, False
+    return found or _Place(end, end, is_present=False, is_first=is_first)
 
 
 def _parsed(path: str, text: str | None) -> dict[str, Any]:
@@ -154,7 +190,8 @@ def _metadata(whole: dict[str, Any]) -> Metadata:
     passed = validation.get("gates_passed")
     return Metadata(
         status=_text(whole.get("status")),
-        epic=_text(beads.get("epicId")) or _text(whole.get("beads_epic")),
+        epic=_first_text(beads, "epicId", "epic_id", "epic")
+        or _first_text(whole, "beads_epic", "beadsEpic", "epicId", "epic_id"),
         gates=Gates(
             tuple(gate for gate in passed if isinstance(gate, str)) if isinstance(passed, list) else (),
             _text(validation.get("current_gate")),
@@ -177,3 +214,7 @@ def _dict(value: object) -> dict[str, Any]:
 
 def _text(value: object) -> str:
     return value if isinstance(value, str) else ""
+
+
+def _first_text(fields: dict[str, Any], *names: str) -> str:
+    return next((text for name in names if (text := _text(fields.get(name)))), "")

@@ -1,6 +1,6 @@
 """The conductor's tracks of a project: which there are, and which one is being worked on."""
 
-# ruff: noqa: PTH112, PTH113, PTH114 - os.path answers False where Path raises
+# ruff: noqa: PTH112, PTH114 - os.path answers False where Path raises
 
 import os
 import re
@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from flowd.handoff.errors import HandoffError
 from flowd.handoff.track.files import read_track_file
-from flowd.handoff.track.metadata import METADATA, Metadata, read_metadata
+from flowd.handoff.track.metadata import METADATA, NO_METADATA, Metadata, read_metadata
 from flowd.system.markdown import read_lines, split_lines
 
 _EPIC = re.compile(r"\b(?:E(?P<short>\d+)|[Ee]pic\s+(?P<long>\d+))\b")
@@ -94,7 +94,8 @@ TRACKS = "tracks"
 HANDOFFS = "handoffs"
 GENERAL = "general"
 PLAN = "plan.md"
-ACTIVE = frozenset({"in_progress", "new", "planned"})
+# A track without a status may be worked on.
+ACTIVE = frozenset({"in_progress", "new", "planned", ""})
 MAX_TRACKS = 1000
 
 
@@ -107,7 +108,12 @@ class Track(NamedTuple):
     @property
     def is_general(self) -> bool:
         """Whether it is for work outside of any track."""
-        return not os.path.isfile(os.path.join(self.directory, METADATA))
+        return not os.path.isdir(self.directory)
+
+    @property
+    def has_metadata(self) -> bool:
+        """Whether it has a metadata.json; flowd never creates one."""
+        return os.path.lexists(os.path.join(self.directory, METADATA))
 
     @property
     def directory(self) -> str:
@@ -120,8 +126,8 @@ class Track(NamedTuple):
         return os.path.join(self.project, CONDUCTOR, HANDOFFS, self.name)
 
     def metadata(self) -> Metadata:
-        """Parse metadata.json; raise HandoffError if that is not possible."""
-        return read_metadata(self.project, self.directory)
+        """Parse metadata.json, empty without one; raise HandoffError if that is not possible."""
+        return read_metadata(self.project, self.directory) if self.has_metadata else NO_METADATA
 
     def plan(self) -> Plan:
         """Parse plan.md; return an empty plan without a readable one."""
@@ -147,17 +153,24 @@ def tracks_directory(project: str) -> str:
 
 
 def tracks_of(project: str) -> list[Track]:
-    """Return the tracks of *project* that have a metadata.json, the most recently modified first."""
+    """Return the tracks of *project*, with a metadata.json or a plan.md, the latest modified first."""
     found = []
     for name in _names(tracks_directory(project)):
         track = Track(project, name)
-        try:
-            modified = os.stat(os.path.join(track.directory, METADATA)).st_mtime_ns
-        except OSError:
-            continue
-        if not os.path.islink(track.directory):
+        modified = _modified_ns(track.directory)
+        if modified and not os.path.islink(track.directory):
             found.append((-modified, track))
     return [track for _, track in sorted(found)]
+
+
+def _modified_ns(directory: str) -> int:
+    """Return when metadata.json was modified, without one plan.md, 0 without either."""
+    for name in (METADATA, PLAN):
+        try:
+            return os.stat(os.path.join(directory, name)).st_mtime_ns
+        except OSError:
+            continue
+    return 0
 
 
 def named_track(project: str, name: str) -> Track | None:
@@ -183,11 +196,17 @@ def read_chosen_track(project: str, bound: str = "") -> ChosenTrack:
     for track in tracks:
         if bound and track.name == bound:
             return ChosenTrack(track, _metadata_of(track))
+    finished: ChosenTrack | None = None
     for track in tracks:
         metadata = _metadata_of(track)
-        if metadata is not None and metadata.status in ACTIVE:
+        # One that cannot be read may well be the one: whoever writes to it is told why it is not.
+        if metadata is not None and metadata.status not in ACTIVE:
+            continue
+        plan = track.plan()
+        if not plan.total or plan.done < plan.total:
             return ChosenTrack(track, metadata)
-    return ChosenTrack(Track(project, GENERAL), None)
+        finished = finished or ChosenTrack(track, metadata)
+    return finished or ChosenTrack(Track(project, GENERAL), None)
 
 
 def _metadata_of(track: Track) -> Metadata | None:

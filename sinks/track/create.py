@@ -19,7 +19,6 @@ from flowd.model.facts import Checkpointed
 from flowd.redaction.data import Redact
 from flowd.redaction.redactor import redact
 from flowd.sinks.agent_mail.sink import checkpoint_mail
-from flowd.sinks.beads.bd import is_issue_id
 from flowd.sinks.beads.sink import checkpoint_note
 from flowd.sinks.idle_timer import touch_marker
 from flowd.sinks.track.content import handoff_of, with_steps_left, without_secrets
@@ -171,9 +170,7 @@ class Creation:
         note = checkpoint_note(self._checkpoint, self._at, self._track_beads())
         if self._workers.workers:
             note = note._replace(parallel_state=self._workers.summary, workers=self._workers.descriptions)
-        epic = self._metadata.epic
-        note = note.redacted(self._redact)
-        return self._delivery.note(self._project, epic if is_issue_id(epic) else "", note)
+        return self._delivery.note(self._project, self._metadata.epic, note.redacted(self._redact))
 
     def _track_beads(self) -> TrackBeads:
         """Return the track as mail and note describe it, with the section that is about to be written."""
@@ -198,8 +195,8 @@ class Creation:
         return DeliveryResult(DONE, self._file)
 
     def _record(self) -> DeliveryResult:
-        if self._track.is_general:
-            return DeliveryResult(SKIPPED, "no track")
+        if not self._track.has_metadata:
+            return DeliveryResult(SKIPPED, "the track has no metadata.json")
         if self._checkpoint.trigger not in PRIORITIES:
             return DeliveryResult(SKIPPED, f"{self._checkpoint.trigger} is not a trigger of the conductor")
         entry = HistoryEntry(

@@ -7,7 +7,7 @@ from flowd.handoff.checkpoint_texts import BeadsNote, MailMessage
 from flowd.handoff.track.beads import beads_disabled
 from flowd.handoff.track.tracks import TrackProgress
 from flowd.sinks.agent_mail.mailbox import is_configured, send_handoff
-from flowd.sinks.beads.bd import BdOutcome
+from flowd.sinks.beads.bd import BdOutcome, is_issue_id
 from flowd.sinks.beads.directory import find_beads
 from flowd.sinks.beads.notes import epic_progress, sync_note
 
@@ -62,6 +62,8 @@ class DeliverNow:
         """Write the note if the project uses Beads."""
         if not uses_beads(project, self._settings):
             return DeliveryResult("skipped", "the project has no Beads in use")
+        if issue and not is_issue_id(issue):
+            return DeliveryResult("failed", not_an_id(issue))
         result = sync_note(project, issue, note, self._settings.beads)
         if result.outcome is BdOutcome.DELIVERED and result.issues:
             return DeliveryResult("done", f"{result.outcome} to {result.issues[0].id}")
@@ -80,9 +82,14 @@ def uses_beads(project: str, settings: Settings) -> bool:
     return settings.beads.enabled and find_beads(project) is not None and not beads_disabled(project)
 
 
+def not_an_id(epic: str) -> str:
+    """Return the message about an epic in metadata.json that bd would not take."""
+    return f"metadata.json names the epic {epic!r}, which is not an issue id"
+
+
 def counted_progress(project: str, epic: str, settings: Settings) -> TrackProgress | None:
     """Return how many children of *epic* are closed, None if bd fails or there are none."""
-    if not epic or not uses_beads(project, settings):
+    if not is_issue_id(epic) or not uses_beads(project, settings):
         return None
     progress = epic_progress(project, epic, settings.beads)
     return progress if progress and progress.total else None

@@ -9,10 +9,10 @@ from flowd.handoff.track.document import ReadHandoff, handoffs_in
 from flowd.handoff.track.metadata import set_active
 from flowd.handoff.track.tracks import Track, TrackProgress
 from flowd.sinks.agent_mail.mailbox import ReceivedMail, latest_handoff
-from flowd.sinks.beads.bd import BeadsIssue
+from flowd.sinks.beads.bd import BeadsIssue, is_issue_id
 from flowd.sinks.beads.notes import read_issue
 from flowd.sinks.idle_timer import touch_marker
-from flowd.sinks.track.delivery import counted_progress, uses_beads
+from flowd.sinks.track.delivery import counted_progress, not_an_id, uses_beads
 from flowd.system.errors import FlowdError
 from flowd.system.times import age
 from flowd.workspace.git import read_branch
@@ -55,6 +55,9 @@ def _progress(track: Track, settings: Settings, warnings: list[str]) -> tuple[st
     except HandoffError as error:
         warnings.append(str(error))
         return "", by_plan
+    if epic and not is_issue_id(epic):
+        warnings.append(not_an_id(epic))
+        return "", by_plan
     counted = counted_progress(track.project, epic, settings)
     return epic, counted._replace(phase=plan.current) if counted else by_plan
 
@@ -90,7 +93,7 @@ def _drifted(track: Track, handoff: ReadHandoff | None) -> list[str]:
 
 def _mark_active(track: Track, progress: TrackProgress, warnings: list[str]) -> None:
     touch_marker(track.project, time.time())
-    if track.is_general:
+    if not track.has_metadata:
         return
     try:
         set_active(track.project, track.directory, progress.percent)

@@ -53,7 +53,8 @@ def test_where_beads_exports_the_plan_is_not_asked(following: "Following", proje
     """One event is told by one."""
     shop = TrackProject(project).make(beads={"epicId": "t-1"})
     (project / ".beads").mkdir()
-    (project / ".beads" / "issues.jsonl").touch()
+    parts = [{"id": f"t-1.{number}", "issue_type": "epic", "status": "open"} for number in (1, 2)]
+    (project / ".beads" / "issues.jsonl").write_text("\n".join(map(json.dumps, parts)))
     following.append(line(1, cwd=str(project)))
     shop.plan("xxxx")
     following.look(shop.folder / "plan.md")
@@ -119,3 +120,17 @@ def test_a_project_is_watched_before_status_shows_its_session(
     monkeypatch.setattr(reader.status, "note_commit", note_commit)
     following.append(line(1, cwd=str(project)))
     assert watched == [True]
+
+
+def test_a_phase_of_the_plan_ends_where_beads_exports_something_else(
+    following: "Following", project: Path
+) -> None:
+    """An export that has no epic of this track reports none: then the plan is all there is."""
+    shop = TrackProject(project).make(beads={"epicId": "t-1"})
+    (project / ".beads").mkdir()
+    others = [{"id": "t-1", "issue_type": "epic"}, {"id": "t-1.1", "issue_type": "task"}]
+    (project / ".beads" / "issues.jsonl").write_text("\n".join(map(json.dumps, others)))
+    following.append(line(1, cwd=str(project)))
+    shop.plan("xx  ")
+    following.look(shop.folder / "plan.md")
+    assert seen(following) == [("epic-end", shop.track, "E1")]

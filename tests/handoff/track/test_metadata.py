@@ -132,3 +132,40 @@ def test_the_indentation_and_the_letters_stay(tmp_path: Path) -> None:
     assert file.read_text().startswith(
         '{\n    "title": "Größe",\n    "n": 12345678901234567890123,\n    "handoff"'
     )
+
+
+def test_whatever_the_layout_only_the_section_changes(tmp_path: Path) -> None:
+    """Short arrays stay on their line, numbers and escapes stay as they were written."""
+    file = tmp_path / "metadata.json"
+    head = '{"title": "JWT",\n   "tags": ["a","b"],  "n": 1e3, "f": 1.50,\n "u": "\\u00e9",'
+    tail = '\n   "last": {"x":1 } }\n\n'
+    file.write_text(f'{head} "handoff": {{"status": "active"}} ,{tail}')
+    add_to_history(str(tmp_path), str(tmp_path), entry(), 45)
+    text = file.read_text()
+    assert text.startswith(head)
+    assert text.endswith(f",{tail}")
+    assert json.loads(text)["handoff"]["section_count"] == 1
+    set_active(str(tmp_path), str(tmp_path), 46)
+    assert file.read_text().startswith(head)
+    assert file.read_text().endswith(f",{tail}")
+
+
+@pytest.mark.parametrize("text", ["{}", "{ }\n", '{"a": [1, 2]}', '{\n\t"a": 1\n}', '{"a": {"handoff": 1}}'])
+def test_a_new_section_is_added_at_the_end(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "metadata.json"
+    file.write_text(text)
+    add_to_history(str(tmp_path), str(tmp_path), entry(), 45)
+    after = file.read_text()
+    before = json.loads(text)
+    assert {key: value for key, value in json.loads(after).items() if key != "handoff"} == before
+    assert list(json.loads(after))[-1] == "handoff"
+    assert after.startswith(text.rstrip().removesuffix("}").rstrip())
+
+
+@pytest.mark.parametrize(
+    "whole",
+    [{"beads": {"epic_id": "t-3"}}, {"beads": {"epic": "t-3"}}, {"beadsEpic": "t-3"}, {"epicId": "t-3"}],
+)
+def test_the_epic_is_found_by_its_other_names(tmp_path: Path, whole: dict[str, Any]) -> None:
+    write(tmp_path, whole)
+    assert read_metadata(str(tmp_path), str(tmp_path)).epic == "t-3"
