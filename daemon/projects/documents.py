@@ -127,6 +127,8 @@ def _names(root: str) -> list[str]:
 
 MAX_BYTES = 1 << 20
 MAX_DIRECTORIES = 2000
+# How many directories of a project are watched for new ones.
+MAX_PARENTS = 32
 MAX_DEPTH = 6
 MAX_PROJECTS = 200
 VISIBLE_HIDDEN = frozenset({".claude", ".orchestrator"})
@@ -140,6 +142,7 @@ class TaskFiles:
         self._redact = redact
         self._watcher = watcher
         self._patterns = [re.compile(_expression(glob)) for glob in globs]
+        self._folders = [re.compile(_folder_expression(glob)) for glob in globs]
         self._roots: set[str] = set()
         self._seen: dict[str, int] = {}
 
@@ -159,24 +162,37 @@ class TaskFiles:
         """Have all task files read again at the next scan."""
         self._seen.clear()
 
-    def scan(self, root: str) -> list[str]:
-        """Watch the task files below *root*; return those that changed since they were last read."""
-        if root not in self._roots:
+    def owns(self, path: str) -> bool:
+        """Return True if *path* is a followed project, or a directory of one."""
+        root = self._root_of(path)
+        inside = path[len(root) + 1 :].split("/")
+        return bool(root) and (path == root or (all(map(_is_searched, inside)) and os.path.isdir(path)))  # noqa: PTH112
+
+    def scan(self, path: str) -> list[str]:
+        """Watch where task files may appear below *path*; return those that changed since they were read.
+
+        *path* is a followed project, or a directory of one that is new.
+        """
+        root = self._root_of(path)
+        if not root or not self.owns(path):
             return []
-        changed = []
-        for path, modified_ns in self._task_files(root):
-            self._watcher.watch(os.path.dirname(path))
-            if self._seen.get(path) != modified_ns:
-                changed.append(path)
-        return changed
+        for number, directory in enumerate(_directories(path)):
+            # A directory for task files may be made in any other: the upper ones are watched for that.
+            if number < MAX_PARENTS or self._may_hold_tasks(directory[len(root) + 1 :]):
+                self._watcher.watch(directory)
+        return [
+            found
+            for found, modified_ns in self._task_files(path, root)
+            if self._seen.get(found) != modified_ns
+        ]
 
     def facts(self, path: str) -> list[Fact]:
         """Return the facts of the task file at *path*, none if it is no task file or has not changed.
 
         Raise UnreadableFileError or OSError if it cannot be read, or is a link that leads out of the project.
         """
-        root = next((root for root in self._roots if path.startswith(root + "/")), "")
-        if not root or not self._matches(path[len(root) + 1 :]):
+        root = self._root_of(path)
+        if path == root or not root or not self._matches(path[len(root) + 1 :]):
             return []
         if not is_storable(path):
             raise UnreadableFileError("its name is not UTF-8")
@@ -190,11 +206,17 @@ class TaskFiles:
         self._seen[path] = status.st_mtime_ns
         return task_file_facts(text, path, root, status.st_mtime, self._redact)
 
+    def _root_of(self, path: str) -> str:
+        return next((root for root in self._roots if path == root or path.startswith(root + "/")), "")
+
+    def _may_hold_tasks(self, relative: str) -> bool:
+        return any(folder.fullmatch(relative) for folder in self._folders)
+
     def _matches(self, relative: str) -> bool:
         return any(pattern.fullmatch(relative) for pattern in self._patterns)
 
-    def _task_files(self, root: str) -> Iterator[tuple[str, int]]:
-        for directory in _directories(root):
+    def _task_files(self, path: str, root: str) -> Iterator[tuple[str, int]]:
+        for directory in _directories(path):
             try:
                 with os.scandir(directory) as entries:
                     for entry in entries:
@@ -229,6 +251,14 @@ def _below(directory: str) -> list[str]:
 
 def _is_searched(name: str) -> bool:
     return name not in SKIPPED and (not name.startswith(".") or name in VISIBLE_HIDDEN)
+
+
+def _folder_expression(glob: str) -> str:
+    """Return the directories that may hold files of *glob* as a regular expression."""
+    folder = glob.rpartition("/")[0]
+    if folder.endswith("**"):
+        return _expression(folder[:-2].rstrip("/")) + "(?:/.*)?"
+    return _expression(folder)
 
 
 def _expression(glob: str) -> str:

@@ -29,9 +29,16 @@ class ProjectResolver:
         self._cache: dict[str, tuple[float, ProjectPlace]] = {}
 
     def resolve(self, cwd: str, first_cwd: str) -> ProjectPlace:
-        """Return the project of *cwd*, else of the session's *first_cwd*, else an empty place."""
+        """Return the project of *cwd*, else of the session's *first_cwd*, else an empty place.
+
+        A session that enters a part of its repository with a marker of its own stays with its project.
+        """
         place = self._cached(cwd)
-        return place if place.root or cwd == first_cwd else self._cached(first_cwd)
+        if cwd == first_cwd or not first_cwd:
+            return place
+        first = self._cached(first_cwd)
+        is_part = place.root.startswith(f"{first.root}/") and place.repository == first.repository
+        return first if not place.root or (first.root and is_part) else place
 
     def _cached(self, cwd: str) -> ProjectPlace:
         now = time.monotonic()
@@ -145,14 +152,14 @@ class ProjectWatchers:
         return self._tasks.facts(path) if path.endswith(".md") else []
 
     def scan(self, path: str) -> list[str]:
-        """Return the changed task files below *path*, if it is the root of a followed project."""
+        """Return the changed task files below *path*, if it is a followed project or a directory of one."""
         return self._tasks.scan(path)
 
     def owns(self, path: str) -> bool:
         """Return True if *path* is one of the watched files or directories."""
         return (
             path.endswith(("/HEAD", ".md"))
-            or path in self._tasks.roots
+            or self._tasks.owns(path)
             or self.conductors.owns(path)
             or self.handoffs.owns(path)
         )

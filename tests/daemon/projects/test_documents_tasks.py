@@ -96,6 +96,54 @@ def test_a_task_file_of_a_live_project_reaches_the_graph(daemon_home: "DaemonHom
     _delivered(daemon_home, at_least=delivered + 1)
 
 
+class Watched(NoWatcher):
+    """Remembers which directories it was asked to watch."""
+
+    def __init__(self) -> None:
+        super().__init__(lambda: None)
+        self.directories: set[str] = set()
+
+    def watch(self, directory: str) -> bool:
+        self.directories.add(directory)
+        return True
+
+
+def test_directories_where_task_files_may_appear_are_watched_before_they_hold_any(root: Path) -> None:
+    for name in ("docs/tasks", "src/deep", "conductor/tracks/t1"):
+        (root / name).mkdir(parents=True)
+    watcher = Watched()
+    tasks = TaskFiles(watcher, GLOBS, redact)
+    tasks.follow(str(root))
+    assert tasks.scan(str(root)) == []
+    watched = {str(root / name) for name in ("docs/tasks", "conductor/tracks/t1")}
+    assert watched <= watcher.directories
+    # A directory called tasks may be made in any of these.
+    assert {str(root), str(root / "docs"), str(root / "src"), str(root / "src/deep")} <= watcher.directories
+
+
+def test_a_new_directory_is_looked_at_when_it_is_reported(root: Path) -> None:
+    watcher = Watched()
+    tasks = TaskFiles(watcher, GLOBS, redact)
+    tasks.follow(str(root))
+    tasks.scan(str(root))
+    path = put(root / "docs" / "tasks" / "a.md")
+    assert tasks.owns(str(root / "docs"))
+    assert tasks.scan(str(root / "docs")) == [path]
+    assert str(root / "docs" / "tasks") in watcher.directories
+
+
+def test_a_task_file_in_a_folder_made_later_reaches_the_graph(daemon_home: "DaemonHome", root: Path) -> None:
+    """The folder is new, and so is the folder around it."""
+    folder = daemon_home.claude_dir / "projects" / "-shop"
+    folder.mkdir(parents=True)
+    daemon_home.start()
+    (folder / "s1.jsonl").write_bytes(line(1, cwd=str(root), timestamp="2999-01-01T00:00:00Z"))
+    daemon_home.wait_for(lambda status: bool(status["sessions"]))
+    delivered = _delivered(daemon_home, at_least=0)
+    put(root / "docs" / "tasks" / "b.md", TASK)
+    _delivered(daemon_home, at_least=delivered + 1)
+
+
 def _delivered(home: "DaemonHome", at_least: int) -> int:
     def knowledge(status: dict[str, list[dict[str, int]]]) -> int:
         return next(sink["delivered"] for sink in status["sinks"] if sink["name"] == "knowledge")  # type: ignore[comparison-overlap]

@@ -181,3 +181,20 @@ def test_the_cache_stays_small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     for number in range(10):
         resolver.resolve(str(tmp_path / str(number)), "")
     assert len(resolver._cache) <= 4
+
+    assert len(resolver._cache) <= 4
+
+
+def test_a_session_that_enters_a_part_of_its_repository_stays_with_its_project(project: Path) -> None:
+    """A package below the root has a pyproject.toml of its own; the work is still the root's."""
+    part = project / "packages" / "till"
+    part.mkdir(parents=True)
+    (part / "pyproject.toml").touch()
+    assert ProjectResolver().resolve(str(part), str(project)).root == str(project)
+    assert ProjectResolver().resolve(str(part), str(part)).root == str(part)
+
+
+def test_a_session_that_enters_another_repository_belongs_to_that(project: Path) -> None:
+    other = project / "vendor" / "lib"
+    (other / ".git").mkdir(parents=True)
+    assert ProjectResolver().resolve(str(other), str(project)).root == str(other)
