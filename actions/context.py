@@ -7,7 +7,7 @@ from pathlib import Path
 
 from flowd.config.paths import Paths, resolve_paths
 from flowd.config.settings import LiveSettings, Settings
-from flowd.model.session import SessionState
+from flowd.model.session import PERSON, SessionState
 from flowd.redaction.data import Redact
 from flowd.redaction.live import LiveRedactor
 from flowd.redaction.redactor import redact as redact_built_in
@@ -19,8 +19,6 @@ from flowd.workspace.project import Project, resolve_project
 
 # Enough to find the session at work; older ones are no longer candidates.
 STATES_READ = 20
-# The session id of what a person does outside of any session.
-PERSON = "person"
 
 
 class Context:

@@ -24,6 +24,9 @@ StepSource = Literal[
     "todo", "plan", "reply", "request", "offer", "summary", "handoff", "block", "bead", "state", "person"
 ]
 
+# The session id of what a person does outside of any session.
+PERSON = "person"
+
 SessionPhase = Literal["active", "idle", "compacted", "ended", "unfinished", "vanished"]
 Status = Literal["in_progress", "completed", "blocked"]
 

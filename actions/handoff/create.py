@@ -5,7 +5,6 @@ import time
 
 import msgspec
 
-from flowd.actions.context import PERSON
 from flowd.actions.daemon_client import poke_daemon
 from flowd.actions.handoff.project import ProjectHandoffs
 from flowd.actions.handoff.track import (
@@ -23,13 +22,16 @@ from flowd.handoff.markdown.render import HandoffDraft, render_draft
 from flowd.handoff.track.tracks import Track
 from flowd.model.checkpoints import checkpoint_event, checkpoint_fact
 from flowd.model.facts import Fact, Trigger
-from flowd.model.session import SessionState
+from flowd.model.session import PERSON, SessionState
 from flowd.redaction.data import Redact
 from flowd.sinks.handoff_markdown import PreviousHandoff, session_draft, words_for
 from flowd.store.documents import indexed_fact
 from flowd.store.handoff_fields import binding_fact
 from flowd.system.errors import FlowdError
 from flowd.workspace.git import read_branch, uncommitted_files
+
+# Kept by tools: a change there is none of the work.
+TOOL_FOLDERS = (".beads/", ".flow-guardian/", "conductor/")
 
 
 class HandoffRequest(msgspec.Struct, frozen=True):
@@ -116,7 +118,8 @@ def _write_index(handoffs: ProjectHandoffs, written: ParsedHandoff) -> None:
 def _present_state(handoffs: ProjectHandoffs) -> SessionState:
     """Return the session's state for this project; without edited files, with the uncommitted ones."""
     state = handoffs.state()
-    files = state.files or tuple(map(handoffs.context.redact, uncommitted_files(handoffs.root)))
+    changed = [name for name in uncommitted_files(handoffs.root) if not name.startswith(TOOL_FOLDERS)]
+    files = state.files or tuple(map(handoffs.context.redact, changed))
     return msgspec.structs.replace(state, project=handoffs.root, files=files)
 
 

@@ -12,8 +12,10 @@ from flowd.handoff.checkpoint_texts import MailMessage, thread_id
 from flowd.sinks.agent_mail.client import AgentMailClient, MailError
 from flowd.system.errors import FlowdError
 from flowd.system.files import atomic_write
+from flowd.system.times import utc_now
 
 MAX_SENT = 500
+MAX_THREADS = 100
 DEFAULT_AGENT = "flowd"
 MAX_INBOX = 50
 # Errors of the server about an unknown sender or recipient, or a missing token.
@@ -29,9 +31,19 @@ class KnownAgent(msgspec.Struct, frozen=True):
     token: str = ""
 
 
+class _SentMail(msgspec.Struct, frozen=True):
+    content: str
+    subject: str
+    body: str
+    sender: str
+    at: str
+
+
 class _MailState(msgspec.Struct):
     agents: dict[str, KnownAgent] = {}
     sent: list[str] = []
+    # The last mail of each thread: the inbox it went to may belong to another program.
+    threads: dict[str, _SentMail] = {}
 
 
 class MailMemory:
@@ -54,10 +66,18 @@ class MailMemory:
         """Return True if the message with this id was sent."""
         return identity in self._read().sent
 
-    def put_sent(self, identity: str) -> None:
+    def last(self, thread: str) -> _SentMail | None:
+        """Return the last mail sent to *thread*."""
+        return self._read().threads.get(thread)
+
+    def put_sent(self, identity: str, thread: str, mail: _SentMail) -> None:
         """Record that the message with this id was sent."""
         state = self._read()
         state.sent = [*state.sent, identity][-MAX_SENT:]
+        state.threads.pop(thread, None)
+        state.threads[thread] = mail
+        for oldest in list(state.threads)[:-MAX_THREADS]:
+            del state.threads[oldest]
         self._write(state)
 
     def _read(self) -> _MailState:
@@ -113,8 +133,11 @@ class _Mailbox:
         self._memory = MailMemory()
 
     def send(self, message: MailMessage) -> str:
-        if self._memory.was_sent(message.id):
-            return self._recipient_name()
+        thread = f"{self._server_project} {message.thread_id}"
+        last = self._memory.last(thread)
+        has_news = message.trigger != "idle" or last is None or last.content != message.content
+        if self._memory.was_sent(message.id) or not has_news:
+            return self._recipient
         sender = self._memory.agent(self._server_project, self._agent) or self._register(self._agent)
         try:
             self._send(sender, message)
@@ -122,38 +145,50 @@ class _Mailbox:
             if not _NOT_REGISTERED.search(str(error)):
                 raise
             self._send(self._register_unknown(sender, error), message)
-        self._memory.put_sent(message.id)
-        return self._recipient_name()
+        sent = _SentMail(message.content, message.subject, message.body, sender.name, utc_now())
+        self._memory.put_sent(message.id, thread, sent)
+        return self._recipient
 
     def latest(self, thread: str) -> ReceivedMail | None:
+        found = [mail for mail in self._received_by_known() if mail.thread_id == thread]
+        if found:
+            return max(found, key=lambda mail: mail.created_at)
+        own = self._memory.last(f"{self._server_project} {thread}")
+        return ReceivedMail(own.subject, own.body, own.sender, own.at, thread) if own else None
+
+    def _received_by_known(self) -> list[ReceivedMail]:
+        """Return the mails in the first inbox that is ours to read and holds any."""
         for name in (self._recipient, self._agent):
             agent = self._memory.agent(self._server_project, name)
-            if agent is not None and agent.token:
-                found = [mail for mail in self._inbox(agent) if mail.thread_id == thread]
-                if found:
-                    return max(found, key=lambda mail: mail.created_at)
-        return None
+            if agent is not None and (mails := self._inbox(agent)):
+                return mails
+        return []
 
     def _send(self, sender: KnownAgent, message: MailMessage) -> None:
         answer = self._client.call(
             "send_message",
             project_key=self._project,
             sender_name=sender.name,
-            sender_token=sender.token,
-            to=[self._recipient_name()],
+            to=[self._recipient],
             subject=message.subject,
             body_md=message.body,
             thread_id=message.thread_id,
             importance=message.importance,
+            **_proof("sender_token", sender),
         )
         if not isinstance(answer, dict) or not answer.get("deliveries"):
             raise MailError("send_message: the server delivered nothing")
 
     def _register_unknown(self, sender: KnownAgent, error: MailError) -> KnownAgent:
         """Register the agent that *error* reports as unknown; return the sender."""
-        if "not registered" not in str(error) or self._recipient_name() not in str(error):
+        if "not registered" not in str(error) or self._recipient not in str(error):
             return self._register(self._agent)
         recipient = self._register(self._recipient)
+        if recipient.name != self._recipient:
+            raise MailError(
+                f"Agent Mail has no agent {self._recipient!r}; it made {recipient.name!r}, which nobody reads",
+                hint="set `agent_mail.recipient` to an agent that the server lists, see `flowd config`",
+            )
         if recipient.token:
             self._client.call(
                 "set_contact_policy",
@@ -191,22 +226,23 @@ class _Mailbox:
         self._memory.put_agent(self._server_project, key, agent)
         return agent
 
-    def _recipient_name(self) -> str:
-        known = self._memory.agent(self._server_project, self._recipient)
-        return known.name if known is not None else self._recipient
-
     def _inbox(self, agent: KnownAgent) -> list[ReceivedMail]:
         answer = self._client.call(
             "fetch_inbox",
             project_key=self._project,
             agent_name=agent.name,
-            registration_token=agent.token,
             include_bodies=True,
             limit=MAX_INBOX,
+            **_proof("registration_token", agent),
         )
         return (
             [_received(mail) for mail in answer if isinstance(mail, dict)] if isinstance(answer, list) else []
         )
+
+
+def _proof(argument: str, agent: KnownAgent) -> dict[str, str]:
+    """Return the token of *agent* as *argument*; older servers know none, and refuse the argument."""
+    return {argument: agent.token} if agent.token else {}
 
 
 def _received(mail: dict[str, Any]) -> ReceivedMail:

@@ -12,7 +12,7 @@ from flowd.redaction.live import LiveRedactor
 from flowd.sinks.agent_mail.client import NoServerError
 from flowd.sinks.agent_mail.mailbox import is_configured, send_handoff
 from flowd.sinks.protocol import RetryLaterError
-from flowd.workspace.git import head_commit
+from flowd.workspace.git import head_commit, read_branch
 
 # Older checkpoints are not mailed when Agent Mail is switched on.
 MAX_AGE_S = 86_400.0
@@ -94,14 +94,19 @@ def _context(checkpoint: Checkpointed, track: TrackBeads | None) -> list[str]:
         f"- **Track:** {track.track if track else 'general'}",
         f"- **Trigger:** {checkpoint.trigger}",
         *phase,
-        f"- **Git:** {state.branch or 'unknown'}@{_commit(state)}",
+        f"- **Git:** {state.branch or read_branch(state.project) or 'unknown'}@{_commit(state)}",
         *(f"- **{label}:** {text}" for label, text in _summary(state) if text),
     ]
 
 
 def _summary(state: SessionState) -> list[tuple[str, str]]:
     blockers = "; ".join(state.blockers)
-    return [("Goal", state.goal or state.title), ("Now", state.now), ("Blocked by", blockers)]
+    return [
+        ("Goal", state.goal or state.title),
+        ("Now", state.now),
+        ("Done", state.outcome),
+        ("Blocked by", blockers),
+    ]
 
 
 def _commit(state: SessionState) -> str:

@@ -5,7 +5,13 @@ import time
 from collections.abc import Callable
 
 from flowd.config.settings import BeadsSettings
-from flowd.handoff.checkpoint_texts import BeadsNote, block_text, merged_notes, own_block
+from flowd.handoff.checkpoint_texts import (
+    BeadsNote,
+    block_text,
+    carried,
+    merged_notes,
+    own_block,
+)
 from flowd.handoff.track.tracks import TrackProgress
 from flowd.sinks.beads.bd import MAX_ARGUMENT_BYTES, Bd, BdOutcome, BdResult, BeadsIssue, find_bd, is_issue_id
 from flowd.sinks.beads.consent import missing_consent
@@ -106,8 +112,10 @@ class _NoteWriter:
         if not shown.issues or _contains(shown.issues[0], note):
             return shown
         notes = shown.issues[0].notes or ""
+        before = own_block(notes, note.session)
+        note = carried(note, before.text) if before else note
         methods = [self._append, self._replace]
-        if self._is_quiet and own_block(notes):
+        if self._is_quiet and before:
             methods.reverse()
         for method in methods:
             result = method(notes, note)
@@ -132,12 +140,12 @@ class _NoteWriter:
         return BdResult(BdOutcome.TOO_LARGE) if block is None else self._bd.append_notes(self._issue, block)
 
     def _replace(self, notes: str, note: BeadsNote) -> BdResult:
-        others = len(merged_notes(notes, "").encode())
+        others = len(merged_notes(notes, "", note.session).encode())
         block = block_text(note, MAX_ARGUMENT_BYTES - others)
         if block is None:
             message = f"{others} bytes of other notes leave no room for flowd's"
             return BdResult(BdOutcome.TOO_LARGE, message=message)
-        return self._bd.replace_notes(self._issue, merged_notes(notes, block))
+        return self._bd.replace_notes(self._issue, merged_notes(notes, block, note.session))
 
     def _show_when_quiet(self) -> BdResult:
         deadline = time.monotonic() + MAX_WAIT_S
@@ -167,5 +175,5 @@ def _version(issue: BeadsIssue) -> str:
 
 def _contains(issue: BeadsIssue, note: BeadsNote) -> bool:
     """Return True if *issue* shows *note* or a later one."""
-    present = own_block(issue.notes or "")
+    present = own_block(issue.notes or "", note.session)
     return present is not None and present.at >= iso_millis(note.at)

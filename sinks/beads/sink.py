@@ -1,16 +1,17 @@
 """Beads: the note of the issue being worked on follows the project's checkpoints."""
 
+import re
 from pathlib import Path
 
 from flowd.config.logs import log
 from flowd.config.settings import LiveSettings
-from flowd.handoff.checkpoint_texts import BeadsNote
+from flowd.handoff.checkpoint_texts import MAX_SESSION_CHARACTERS, BeadsNote
 from flowd.handoff.track.beads import TrackBeads, beads_disabled, track_beads
 from flowd.handoff.track.rules import track_handoff_pending
 from flowd.handoff.track.tracks import Track
 from flowd.handoff.track.workers import read_workers
 from flowd.model.facts import Checkpointed, Fact
-from flowd.model.session import SessionState
+from flowd.model.session import PERSON, SessionState
 from flowd.redaction.data import Redact
 from flowd.redaction.live import LiveRedactor
 from flowd.sinks.beads.bd import BdOutcome, BdResult, is_issue_id
@@ -35,7 +36,8 @@ def checkpoint_note(checkpoint: Checkpointed, at: float, track: TrackBeads | Non
     state = checkpoint.state
     return BeadsNote(
         at=at,
-        completed="; ".join(part for part in (_progress(track), state.outcome, _changed(state)) if part),
+        completed="; ".join(part for part in (state.outcome, _changed(state)) if part),
+        progress=_progress(track),
         decisions=state.decisions[-MAX_DECISIONS:],
         in_progress=_in_progress(state),
         next=state.next,
@@ -45,6 +47,8 @@ def checkpoint_note(checkpoint: Checkpointed, at: float, track: TrackBeads | Non
             *(f"open question: {text}" for text in state.questions),
         ),
         handoff=f"{_saved_at(checkpoint, track)} ({_origin(checkpoint)})",
+        session=re.sub(r"[^\w.-]+", "-", state.session_id)[:MAX_SESSION_CHARACTERS],
+        is_start=checkpoint.trigger == "epic-start",
     )
 
 
@@ -90,7 +94,8 @@ def _saved_at(checkpoint: Checkpointed, track: TrackBeads | None) -> str:
 def _origin(checkpoint: Checkpointed) -> str:
     state = checkpoint.state
     branch = f", branch {state.branch}" if state.branch else ""
-    return f"{checkpoint.trigger}, session {state.session_id}{branch}"
+    session = f", session {state.session_id}" if state.session_id not in ("", PERSON) else ""
+    return f"{checkpoint.trigger}{session}{branch}"
 
 
 class BeadsSink:

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from flowd.actions.context import PERSON, Context, current_state, find_project, find_session
+from flowd.actions.context import Context, current_state, find_project, find_session
 from flowd.config import settings as settings_module
 from flowd.config.settings import LoadedSettings, load_settings
 from flowd.model.facts import state_fact
-from flowd.model.session import SessionState
+from flowd.model.session import PERSON, SessionState
 from flowd.store.database import Database
 from flowd.store.journal import Journal
 from flowd.system.errors import FlowdError

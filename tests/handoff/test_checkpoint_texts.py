@@ -4,7 +4,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from flowd.handoff.checkpoint_texts import BeadsNote, block_text, merged_notes, note_lines, own_block
+from flowd.handoff.checkpoint_texts import (
+    MAX_BLOCKS,
+    BeadsNote,
+    block_text,
+    merged_notes,
+    note_lines,
+    own_block,
+)
 
 ROOM = 100_000
 NOTE = BeadsNote(
@@ -119,3 +126,36 @@ def test_the_newest_block_is_the_last_one() -> None:
     found = own_block(f"{block()}\nx\n{newer}\ny")
     assert found is not None
     assert (found.at, found.text) == ("2027-01-15T08:00:00.000Z", newer)
+
+
+def of(session: str, at: float = 0.0, **fields: object) -> str:
+    return block(NOTE._replace(at=NOTE.at + at, session=session, **fields))  # type: ignore[arg-type]
+
+
+def test_each_session_has_a_block_of_its_own() -> None:
+    notes = merged_notes(merged_notes("theirs", of("one"), "one"), of("two", 1.0), "two")
+    assert notes == f"theirs\n{of('one')}\n{of('two', 1.0)}"
+    newer = of("one", 2.0, in_progress="Something else")
+    assert merged_notes(notes, newer, "one") == f"theirs\n{newer}\n{of('two', 1.0)}"
+
+
+def test_the_block_of_a_session_is_found_among_those_of_others() -> None:
+    notes = f"{of('one')}\n{of('two', 1.0)}"
+    found = own_block(notes, "one")
+    assert found is not None
+    assert found.text == of("one")
+    assert own_block(notes, "three") is None
+
+
+def test_a_block_without_a_session_is_taken_over_by_the_next() -> None:
+    """Notes of earlier versions named none."""
+    assert merged_notes(block(), of("one", 1.0), "one") == of("one", 1.0)
+
+
+def test_only_the_blocks_of_the_latest_sessions_are_kept() -> None:
+    notes = ""
+    for number in range(9):
+        notes = merged_notes(notes, of(f"s{number}", float(number)), f"s{number}")
+    assert notes.count("<!-- /flowd -->") == MAX_BLOCKS
+    assert own_block(notes, "s8") is not None
+    assert own_block(notes, "s0") is None

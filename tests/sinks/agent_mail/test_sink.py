@@ -14,7 +14,7 @@ from flowd.config.paths import resolve_paths
 from flowd.config.settings import AgentMailSettings, LiveSettings
 from flowd.handoff.checkpoint_texts import mail_message, thread_id
 from flowd.model.checkpoints import checkpoint_fact
-from flowd.model.facts import Fact, Trigger
+from flowd.model.facts import Checkpointed, Fact, Trigger
 from flowd.model.session import SessionState
 from flowd.sinks.agent_mail.client import AgentMailClient, MailError, NoServerError
 from flowd.sinks.agent_mail.mailbox import latest_handoff, send_handoff
@@ -62,9 +62,9 @@ def test_the_first_message_registers_both_sides_and_the_next_only_sends(
 def test_the_names_used_are_those_that_the_server_gave(
     server: StandInServer, mail: AgentMailSettings
 ) -> None:
-    odd = msgspec.structs.replace(mail, agent="handoff bot!", recipient="Human")
-    assert send_handoff(PROJECT, MESSAGE, odd) == "AmberBrook"
-    assert (server.messages[0]["from"], server.messages[0]["to"]) == ("TopazHill", ["AmberBrook"])
+    odd = msgspec.structs.replace(mail, agent="handoff bot!")
+    assert send_handoff(PROJECT, MESSAGE, odd) == "RedLake"
+    assert (server.messages[0]["from"], server.messages[0]["to"]) == ("TopazHill", ["RedLake"])
 
 
 def test_the_same_checkpoint_is_sent_once(server: StandInServer, mail: AgentMailSettings) -> None:
@@ -265,3 +265,58 @@ def test_a_real_server_delivers_and_is_searched(tmp_path: Path) -> None:
     assert recipient
     assert found is not None
     assert (found.subject, found.body) == (MESSAGE.subject, MESSAGE.body)
+
+
+def test_a_mail_says_what_was_done_and_on_which_branch(
+    server: StandInServer, sink: Make, tmp_path: Path
+) -> None:
+    """The branch of the checkout, also where no record named one."""
+    shop = tmp_path / "shop"
+    (shop / ".git").mkdir(parents=True)
+    (shop / ".git" / "HEAD").write_text("ref: refs/heads/till\n")
+    told = fact(project=str(shop))
+    assert isinstance(told.body, Checkpointed)
+    state = msgspec.structs.replace(told.body.state, branch="", outcome="Discounts are rounded")
+    body = msgspec.structs.replace(told.body, state=state)
+    sink().accept(msgspec.structs.replace(told, body=body))
+    text = server.messages[0]["body_md"]
+    assert "- **Git:** till@" in text
+    assert "- **Done:** Discounts are rounded" in text
+
+
+def test_a_recipient_that_the_server_would_rename_is_refused_with_a_way_out(
+    server: StandInServer, mail: AgentMailSettings
+) -> None:
+    """A mailbox of a name that the server made up is read by nobody."""
+    with pytest.raises(MailError, match="'Human'") as refused:
+        send_handoff(PROJECT, MESSAGE, msgspec.structs.replace(mail, recipient="Human"))
+    assert "agent_mail.recipient" in refused.value.hint
+    assert server.messages == []
+
+
+def test_a_recipient_of_another_program_is_read_all_the_same(
+    server: StandInServer, mail: AgentMailSettings
+) -> None:
+    """Its inbox is not ours to open: what was sent is found in our own outbox, and said if it is not."""
+    server.tokens["RedLake"], server.open = "held by somebody else", {"RedLake"}
+    message = mail_message("cp_9", trigger="manual", track="shop", context="x", body="the body")
+    send_handoff(PROJECT, message, mail)
+    found = latest_handoff(PROJECT, "shop", mail)
+    assert found is not None
+    assert found.body == "the body"
+
+
+def test_an_idle_mail_after_a_manual_one_with_nothing_new_is_not_sent(
+    server: StandInServer, sink: Make
+) -> None:
+    made = sink()
+    made.accept(fact("manual"))
+    made.accept(fact("idle"))
+    assert [message["subject"][:16] for message in server.messages] == ["[HANDOFF:manual]"]
+
+
+def test_a_server_without_tokens_is_served(server: StandInServer, mail: AgentMailSettings) -> None:
+    """Older servers know no tokens, and refuse arguments that they do not know."""
+    server.mood = "no tokens"
+    assert send_handoff(PROJECT, MESSAGE, mail) == "RedLake"
+    assert latest_handoff(PROJECT, "shop:3-lzks", mail) is not None

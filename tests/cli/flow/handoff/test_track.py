@@ -1,5 +1,6 @@
 """``flow handoff`` in a project with a conductor: create, resume, begin, and the question about workers."""
 
+import json
 import os
 import pty
 import subprocess
@@ -52,14 +53,14 @@ def test_a_tracks_whole_life_by_commands_leaves_a_note_that_a_stranger_can_resum
     for child in range(1, 61):
         shop.beads.put(f"t-1.{child}", status="closed" if child <= 15 else "open")
 
-    def told(section: int, percent: int, next_step: str) -> None:
+    def told(section: int, percent: int, next_step: str, sessions: int = 1) -> None:
         notes = shop.beads.notes("t-1")
         assert f"HANDOFF: Section {section} saved at conductor/handoffs/{shop.track.track}/" in notes
         assert shop.track.files[-1] in notes
         assert f"({percent}% of track {shop.track.track})" in notes
         assert next_step in notes
         assert notes.startswith("Somebody: keys are in the vault\n")
-        assert notes.count("<!-- /flowd -->") == 1
+        assert notes.count("<!-- /flowd -->") == sessions
         assert shop.track.metadata["handoff"]["progress_percent"] == percent
         assert len(shop.track.history) == section == len(shop.track.files)
 
@@ -79,7 +80,7 @@ def test_a_tracks_whole_life_by_commands_leaves_a_note_that_a_stranger_can_resum
     assert "NEXT: Rotate keys" in resumed["beads"]["notes"]
     assert shop.track.metadata["handoff"]["status"] == "active"
     shop.flow("handoff", "create", "--trigger", "pre-finish", "--done", "All of it", "--next", "Release")
-    told(5, 50, "NEXT: Release")
+    told(5, 50, "NEXT: Release", sessions=2)
     assert [trigger for _, trigger, _ in shop.track.history] == [
         *("design-end", "epic-start", "epic-end", "idle", "pre-finish")
     ]
@@ -255,3 +256,46 @@ def at_terminal(shop: Shop, answer: str) -> str:
     process.wait(DEADLINE_S)
     os.close(master)
     return shown
+
+
+@pytest.mark.parametrize("epic", ["E1: JWT core", "w-1, w-2", "--help"])
+def test_an_epic_id_that_is_no_id_is_said_and_stops_nothing(shop: Shop, epic: str) -> None:
+    """metadata.json is written by people: what bd cannot take is left to them."""
+    whole = json.loads((shop.track.folder / "metadata.json").read_text()) | {"beads": {"epicId": epic}}
+    (shop.track.folder / "metadata.json").write_text(json.dumps(whole))
+    calls = len(shop.beads.calls)
+    printed = shop.flow("handoff", "create", "--done", "Tokens")
+    assert "not an issue id" in printed
+    assert "handoff written to" in printed
+    assert "not an issue id" in shop.flow("handoff", "resume", shop.track.track)
+    assert f"Track {shop.track.track}" in shop.flow("handoff", "begin", shop.track.track)
+    assert all(epic not in call["words"] for call in shop.beads.calls[calls:])
+
+
+def test_begin_keeps_a_richer_note(shop: Shop) -> None:
+    """The epic that begins has nothing to tell yet; what the last one left stays."""
+    words = ("--trigger", "epic-end", "--epic", "E1", "--done", "Tokens are signed")
+    shop.flow("handoff", "create", *words, "--gotcha", "Clocks drift", "--next", "Rotate the keys")
+    shop.flow("handoff", "begin", shop.track.track, "E2")
+    notes = shop.beads.notes("t-1")
+    for text in ("Tokens are signed", "Clocks drift", "Rotate the keys"):
+        assert text in notes
+    assert "HANDOFF: Section 2 saved at" in notes
+
+
+def test_two_sessions_on_one_issue_both_keep_their_note(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+    for session, word in (("first", "Signed"), ("second", "Documented"), ("first", "Rotated")):
+        monkeypatch.setenv("CLAUDE_CODE_SESSION_ID", session)
+        shop.flow("handoff", "create", "--done", word, "--next", f"After {word}")
+    notes = shop.beads.notes("t-1")
+    assert notes.count("<!-- /flowd -->") == 2
+    for text in ("NEXT: After Documented", "NEXT: After Rotated", "session second", "session first"):
+        assert text in notes
+    assert notes.startswith("Somebody: keys are in the vault\n")
+
+
+def test_a_note_names_no_folders_of_the_tools_and_no_empty_session(shop: Shop) -> None:
+    shop.flow("handoff", "create", "--done", "Tokens")
+    notes = shop.beads.notes("t-1")
+    for text in ("session )", ", session person", ".beads/", "changed conductor/"):
+        assert text not in notes
