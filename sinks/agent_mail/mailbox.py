@@ -186,7 +186,7 @@ class _Mailbox:
         recipient = self._register(self._recipient)
         if recipient.name != self._recipient:
             raise MailError(
-                f"Agent Mail has no agent {self._recipient!r}; it made {recipient.name!r}, which nobody reads",
+                f"Agent Mail has no agent {self._recipient!r}; it made {recipient.name!r}, unread by anybody",
                 hint="set `agent_mail.recipient` to an agent that the server lists, see `flowd config`",
             )
         if recipient.token:
