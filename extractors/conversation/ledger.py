@@ -36,6 +36,7 @@ _CONTINUATION = re.compile(
 _REFERENCE = re.compile(
     r"(?:/(?:pull|issues)/|\b(?:PR|pull request|issue)\s*#?|(?<![\w&])#)(\d{1,6})\b", re.IGNORECASE
 )
+_DIGIT = re.compile(r"\d")
 _PARTS = re.compile(r"[._-]+|(?<=[a-z])(?=[A-Z])")
 _NUMBERED = re.compile(r"\b(?:step|phase|task|part|item)s? #?(\d{1,2})\b", re.IGNORECASE)
 _ALL_DONE = re.compile(
@@ -259,7 +260,7 @@ def is_continuation(prompt: str) -> bool:
 
 def note_references(ledger: Ledger, text: str) -> None:
     """Keep the pull requests and issues that *text* names."""
-    if any(character.isdigit() for character in text):
+    if _DIGIT.search(text):
         found = [f"#{number}" for number in _REFERENCE.findall(text)]
         ledger.refs = list(dict.fromkeys([*ledger.refs, *found]))[-MAX_REFS:]
 

@@ -72,13 +72,13 @@ _CLOSED_ITEM = re.compile(r"^\W*(?:✅|✓|✔|☑|~~|\[x\]|done\b|fixed\b|n/a\b
 _STATEMENT = re.compile(
     r"^(?:[\w.`'\"()/-]+ ){1,5}(?:is|are|was|were|has been|have been|works?|passes)\b(?! (?:not|un))"
 )
-_CUES = re.compile(
-    r"ext [sS]tep|Next|hat's left|hat is left|hat remains|emaining|[tT]o-?[dD]o|TODO|ollow[- ]?[uU]p"
-    r"|ction [iI]tems"
-    r"|ending|till (?:to do|open|left|missing|needed)|utstanding|nfinished|eferred|ecommend|uggested|"
-    r"hould (?:fix|address)|efore merging|pen (?:items|points|tasks|issues|steps)|\[ \]|[pP]lan\b"
-    r"|[sS]teps\b|eft to do"
-)
+# One of these is in every reply that names a step. Plain substrings are four times faster than one expression
+# (benchmark row: extraction adds).
+_CUES = (
+    "next step", "what's left", "what is left", "what remains", "remaining", "to-do", "todo", "to do",
+    "follow-up", "follow up", "followup", "action items", "pending", "still ", "outstanding", "unfinished",
+    "deferred", "recommend", "suggested", "should ", "before merging", "open ", "[ ]", "plan", "steps",
+)  # fmt: skip
 
 MAX_CHARACTERS = 260
 MAX_STATEMENTS = 24
@@ -128,7 +128,8 @@ def listed(reply: str) -> list[str]:
 
 def named_steps(reply: str) -> list[NamedStep]:
     """Return the steps that *reply* lists under a heading, marks as open, or names in sentences."""
-    if not _CUES.search(reply):
+    lowered = reply.lower()
+    if not ("Next" in reply or any(cue in lowered for cue in _CUES)):
         return []
     section = _Section()
     steps: list[NamedStep] = []
