@@ -6,12 +6,13 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from flowd.actions.absence import absence
 from flowd.actions.context import STATES_READ, Context, find_session
 from flowd.actions.work_briefing import Around, briefing_of, with_digest
 from flowd.actions.works import open_works
 from flowd.config.settings import Settings
 from flowd.extractors.work.project_works import current_work
-from flowd.handoff.briefing import Briefing, Level, render, with_more
+from flowd.handoff.briefing import Briefing, Level, render, render_line, with_more
 from flowd.handoff.errors import HandoffError
 from flowd.handoff.yaml.storage import read_stored
 from flowd.model.client import HookInput, keeps_what_it_was_told
@@ -55,6 +56,8 @@ class BriefingRequest(NamedTuple):
     tags: bool = True
     idle_after_s: float = 1800.0
     gone: frozenset[str] = frozenset()
+    # Since when flowd has been stopped or hung, if it is.
+    absence: str = ""
 
 
 def request_from_hook(hook: HookInput, settings: Settings) -> BriefingRequest:
@@ -72,7 +75,7 @@ def request_from_hook(hook: HookInput, settings: Settings) -> BriefingRequest:
 def request_for_start(context: Context, root: str) -> BriefingRequest:
     """Return the request of the hook if this session, or outside of one the next, started in *root* now."""
     hook = HookInput(session_id=context.session_id, cwd=root, source="startup")
-    return request_from_hook(hook, context.settings)
+    return request_from_hook(hook, context.settings)._replace(absence=absence(context))
 
 
 class Injection(NamedTuple):
@@ -120,10 +123,13 @@ def compose(database: Database, asked: BriefingRequest, redact: Redact = redact_
     if project is None:
         return Injection("")
     found = brief(database, project, asked, redact)
+    warning = "\n".join(line for line in (asked.absence, found.warning) if line)
     if found.briefing is None or found.is_up_to_date:
-        return Injection("", found.warning, project.root)
-    text = render(found.briefing, level=asked.level, budget_bytes=asked.budget_bytes, tags=asked.tags)
-    return Injection(_with_knowledge(database, project.root, text, asked), found.warning, project.root)
+        line = render_line(asked.absence, tags=asked.tags) if asked.absence else ""
+        return Injection(line, warning, project.root)
+    briefing = found.briefing._replace(absence=asked.absence)
+    text = render(briefing, level=asked.level, budget_bytes=asked.budget_bytes, tags=asked.tags)
+    return Injection(_with_knowledge(database, project.root, text, asked), warning, project.root)
 
 
 def _around(database: Database, project: Project, asked: BriefingRequest) -> Around:
@@ -197,21 +203,23 @@ def _with_knowledge(database: Database, root: str, text: str, asked: BriefingReq
     return with_more(text, session_context(database, root, room).strip("\n"))
 
 
-def record_injection(database: Database, asked: BriefingRequest, injection: Injection) -> bool:
-    """Record *injection* in core.db; return False if the same start has just been answered."""
-    journal = Journal(database)
+def was_told(database: Database, asked: BriefingRequest) -> bool:
+    """Return True if the same start has just been answered: another hook of the same session was faster."""
+    facts = Journal(database).facts_of_session(asked.session_id, "injected")
+    return any(
+        isinstance(fact.body, Injected)
+        and fact.body.source == asked.source
+        and time.time() - fact.at < SAME_START_S
+        for fact in facts
+    )
+
+
+def record_injection(database: Database, hook: HookInput, injection: Injection) -> None:
+    """Record in core.db that the session of *hook* was given *injection*."""
     now = time.time()
-    for fact in journal.facts_of_session(asked.session_id, "injected"):
-        if (
-            isinstance(fact.body, Injected)
-            and fact.body.source == asked.source
-            and now - fact.at < SAME_START_S
-        ):
-            return False
-    key = f"{asked.session_id}:injected:{asked.source}:{now}"
-    body = Injected(asked.source, injection.text)
-    journal.append(Fact(key, asked.session_id, injection.project, now, body))
-    return True
+    key = f"{hook.session_id}:injected:{hook.source}:{now}"
+    body = Injected(hook.source, injection.text)
+    Journal(database).append(Fact(key, hook.session_id, injection.project, now, body))
 
 
 def hook_output(injection: Injection) -> str:
@@ -245,16 +253,18 @@ def _trusted_file(
     )
 
 
-def answer_session_start(context: Context, hook: HookInput) -> str:
-    """Return what the SessionStart hook prints, and record it; empty for a start that was just answered."""
+def injection_for_start(context: Context, hook: HookInput, absence: str = "") -> Injection:
+    """Return what a starting session is to be given; nothing for a start that was just answered.
+
+    Whoever delivers it records it afterwards: what did not arrive was not told.
+    """
     if hook.headless and not context.settings.inject.headless:
-        return ""
-    asked = request_from_hook(hook, context.settings)
+        return Injection("")
+    asked = request_from_hook(hook, context.settings)._replace(absence=absence)
+    if was_told(context.database, asked):
+        return Injection("")
     needed = asked._replace(source=_source(context.database, hook))
-    injection = compose(context.database, needed, context.redact)
-    if injection.text and not record_injection(context.database, asked, injection):
-        return ""
-    return hook_output(injection)
+    return compose(context.database, needed, context.redact)
 
 
 def _source(database: Database, hook: HookInput) -> str:

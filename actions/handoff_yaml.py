@@ -49,7 +49,7 @@ def init_project(context: Context, root: str) -> InitResult:
     return InitResult(path, is_new=True)
 
 
-def save_state(context: Context, root: str) -> None:
+def save_state(context: Context, root: str, *, renew: bool = True) -> None:
     """Renew timestamp, branch and files of the handoff.yaml; fill required fields that are absent."""
     refuse_tracked(context, root)
     is_new_folder = not has_folder(root)
@@ -58,7 +58,7 @@ def save_state(context: Context, root: str) -> None:
     claim_values(context, root, defaults)
     merge_into_file(
         root,
-        lambda present: merged_state(present or {}, defaults, found),
+        lambda present: merged_state(present or {}, defaults, found, renew=renew),
         touch=True,
         redact=context.redact,
     )
@@ -66,10 +66,17 @@ def save_state(context: Context, root: str) -> None:
         claim_folder(context, root)
 
 
-def merged_state(present: Handoff, defaults: dict[str, str], found: Handoff) -> Handoff:
-    """Return *present* with what was *found*, and *defaults* where a required field is absent."""
+def merged_state(
+    present: Handoff, defaults: dict[str, str], found: Handoff, *, renew: bool = True
+) -> Handoff:
+    """Return *present* with what was *found*, and *defaults* where a required field is absent.
+
+    Without *renew* it keeps its time: what it says of the work is as old as before.
+    """
     missing = {field: value for field, value in defaults.items() if is_absent(present.get(field))}
-    return {**present, **missing, **found, "timestamp": utc_now()}
+    is_dated = not renew and not is_absent(present.get("timestamp"))
+    timestamp = present["timestamp"] if is_dated else utc_now()
+    return {**present, **missing, **found, "timestamp": timestamp}
 
 
 def claim_folder(context: Context, root: str) -> None:

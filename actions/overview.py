@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 import msgspec
 
+from flowd.actions.absence import absence
 from flowd.actions.brief import BriefingRequest, brief
 from flowd.actions.context import Context
 from flowd.actions.daemon_client import running_holder
@@ -119,6 +120,7 @@ class ProjectOverview(msgspec.Struct, frozen=True):
     age: str
     drift: list[str]
     daemon_running: bool
+    absence: str
     escalations: list[str]
     sessions: list[SessionSummary]
     injected: list[InjectedBriefing]
@@ -149,6 +151,7 @@ def project_overview(context: Context, project: Project) -> ProjectOverview:
         age=age(to_seconds(handoff.get("timestamp"))) if handoff else "",
         drift=_drift(project.root, handoff) if handoff else [],
         daemon_running=running_holder(context.paths.lock) is not None,
+        absence=absence(context),
         escalations=stored.escalations,
         sessions=stored.sessions,
         injected=stored.injected,

@@ -35,6 +35,8 @@ class Briefing(NamedTuple):
     refs: tuple[str, ...] = ()
     drift: tuple[str, ...] = ()
     escalations: tuple[str, ...] = ()
+    # Since when flowd has been stopped or hung, if it is.
+    absence: str = ""
     unfinished: tuple[str, ...] = ()
     blockers: tuple[str, ...] = ()
     questions: tuple[str, ...] = ()
@@ -71,6 +73,11 @@ def fields(briefing: Briefing) -> dict[str, str]:
 def sections(briefing: Briefing) -> dict[str, tuple[str, ...]]:
     """Return the lists of *briefing* that have items, by their headings, in reading order."""
     return {title: items for title, _, items in _sections(briefing) if items}
+
+
+def render_line(line: str, *, tags: bool = True) -> str:
+    """Return a briefing that consists of one line."""
+    return f"<{TAG}>\n{line}\n</{TAG}>" if tags else line
 
 
 def with_more(text: str, more: str) -> str:
@@ -120,7 +127,8 @@ def _heading(title: str) -> str:
 def _pieces(briefing: Briefing, level: Level) -> list[_Piece]:
     """Return the pieces that *level* includes, in reading order."""
     depth = LEVELS.index(level)
-    pieces = [_Piece(0, _origin(briefing))]
+    pieces = [_Piece(0, briefing.absence)] if briefing.absence else []
+    pieces.append(_Piece(0, _origin(briefing)))
     pieces += [_Piece(0, f"HUMAN ATTENTION ASKED FOR: {text}") for text in briefing.escalations]
     pieces += [_Piece(1, f"Since then: {text}.") for text in briefing.drift]
     pieces.append(_Piece(0, "## Current Session State"))

@@ -31,7 +31,7 @@ def main(argument: str) -> int:
     os.umask(0o077)
     with Context() as context:
         if argument == "--inject":
-            print(_briefing(context, sys.stdin.buffer.read()), end="", flush=True)
+            _inject(context)
             return 0
         file = Path(argument)
         _sync(file)
@@ -48,10 +48,19 @@ def _sync(file: Path) -> None:
         os.fsync(spooled.fileno())
 
 
-def _briefing(context: Context, raw: bytes) -> str:
-    from flowd.actions.brief import answer_session_start
+def _inject(context: Context) -> None:
+    """Print the briefing for the hook on standard input; record it once it was passed on."""
+    from flowd.actions.absence import absence
+    from flowd.actions.brief import hook_output, injection_for_start, record_injection
 
-    return answer_session_start(context, hook_input(msgspec.json.decode(raw, type=dict[str, Any])))
+    hook = hook_input(msgspec.json.decode(sys.stdin.buffer.readline(), type=dict[str, Any]))
+    # The hook has just found that nothing answers.
+    away = absence(context, answers=lambda _: False)
+    injection = injection_for_start(context, hook, away)
+    os.write(1, hook_output(injection).encode())
+    os.close(1)  # the hook reads up to here, and says when the client has it
+    if injection.text and sys.stdin.buffer.read(1):
+        record_injection(context.database, hook, injection)
 
 
 def _process(context: Context, file: Path) -> str:
@@ -93,7 +102,7 @@ def _save(context: Context, hook: HookInput) -> str:
     project = resolve_project(hook.cwd)
     if project is None or not _is_wanted(context.settings.handoff_yaml.projects, Path(project.root)):
         return "no-project"
-    save_state(context, project.root)
+    save_state(context, project.root, renew=False)
     return "saved"
 
 

@@ -12,6 +12,7 @@ from program import (  # type: ignore[import-not-found]
     LateError,
     make_folder,
     read_all,
+    read_file,
     write_all,
 )
 
@@ -21,6 +22,9 @@ DISPENSABLE = ("UserPromptSubmit", "SubagentStop", "PostCompact")  # the last by
 PASSED_ON = (b"HOME", b"PATH", b"LANG", b"TMPDIR", b"USER", b"CLAUDE_CONFIG_DIR")
 PASSED_ON_PREFIXES = (b"FLOWD_", b"XDG_", b"LC_")
 FALLBACK = "flowd.hooks.fallback"
+TAG = b"flow-guardian-context"
+# How with_entrypoint marks a client that a program drives.
+HEADLESS, MAX_HEAD_BYTES = b'"entrypoint":"sdk', 64
 
 Streams = list[tuple[int, int, str, int, int] | tuple[int, int, int]]
 
@@ -28,8 +32,7 @@ Streams = list[tuple[int, int, str, int, int] | tuple[int, int, int]]
 def act(spool: str, event: str, raw: bytes) -> str:
     """Do what the daemon would do, and return the outcome for the log."""
     if event == "SessionStart":
-        write_all(1, injection(raw))
-        return "injected"
+        return inject(spool, raw)
     if event in DISPENSABLE:
         return "dropped"
     nowhere: Streams = [(posix.POSIX_SPAWN_OPEN, number, "/dev/null", posix.O_RDWR, 0) for number in range(3)]
@@ -48,8 +51,11 @@ def keep(spool: str, raw: bytes) -> str:
     return file
 
 
-def injection(raw: bytes) -> bytes:
-    """Return the briefing that a child process prints; kill the child when the time is up."""
+def inject(spool: str, raw: bytes) -> str:
+    """Print the briefing that a child process composes; if the time is up, a line that flowd is hung.
+
+    The child records the briefing once it is told that it was printed.
+    """
     (their_input, our_output), (our_input, their_output) = posix.pipe(), posix.pipe()
     streams: Streams = [
         (posix.POSIX_SPAWN_DUP2, their_input, 0),
@@ -60,12 +66,35 @@ def injection(raw: bytes) -> bytes:
     for descriptor in (their_input, their_output):
         posix.close(descriptor)
     try:
-        write_all(our_output, raw)
-        posix.close(our_output)
-        return bytes(read_all(our_input))
+        write_all(our_output, raw.replace(b"\n", b" ") + b"\n")
+        briefing = read_all(our_input)
     except LateError:
         posix.kill(child, _signal.SIGKILL)
-        raise
+        write_all(1, notice(spool, raw))
+        return "late"
+    if briefing:
+        write_all(1, briefing)
+        write_all(our_output, b"\n")
+    return "injected"
+
+
+def notice(spool: str, raw: bytes) -> bytes:
+    """Return what a SessionStart hook prints to say since when flowd has been away; nothing to a program."""
+    if HEADLESS in raw[:MAX_HEAD_BYTES]:
+        return b""
+    since = last_delivery(spool.rpartition("/")[0].encode() + b"/log/hooks.log")
+    line = b"flowd has not answered" + (b" since " + since if since else b"")
+    line += b": what it knows of earlier work is missing here. Run `flowd restart`."
+    output = (
+        b'{"hookSpecificOutput":{"hookEventName":"SessionStart","additionalContext":"<%s>\\n%s\\n</%s>"},'
+    )
+    return output % (TAG, line, TAG) + b'"systemMessage":"' + line + b'"}'
+
+
+def last_delivery(log: bytes) -> bytes:
+    """Return the time of the last hook that flowd has answered, empty if there is none in the log."""
+    delivered = [line for line in read_file(log).splitlines() if b" delivered " in line]
+    return delivered[-1].partition(b" ")[0] if delivered else b""
 
 
 def start(streams: Streams, argument: str) -> int:

@@ -38,13 +38,14 @@ def main(socket_path: str, spool: str, event: str, origin: str, raw: bytes) -> s
         return "left-to-settings"
     try:
         head = f'{{"verb":"hook","at":{time.time():.3f},"input":'.encode()
-        answer = exchange(socket_path, spool, head + raw.replace(b"\n", b" ") + b"}\n")
+        connection, answer = exchange(socket_path, spool, head + raw.replace(b"\n", b" ") + b"}\n")
     except (OSError, LateError) as error:
         ring_after(budget_s - LEAVING_S)
         why = "hung" if isinstance(error, LateError) else "away"
         return f"{why}-{act_without_daemon(spool, event, raw)}"
-    if starting:
+    if starting and answer:
         write_all(1, answer)
+        confirm(connection)
     return "delivered"
 
 
@@ -67,7 +68,7 @@ def with_entrypoint(raw: bytes) -> bytes:
     return b'{"entrypoint":"' + name + b'",' + rest
 
 
-def exchange(path: str, spool: str, line: bytes) -> bytes:
+def exchange(path: str, spool: str, line: bytes) -> tuple[_socket.socket, bytes]:
     """Send *line* to the daemon and return its whole answer; raise OSError if it refuses."""
     connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
     try:
@@ -80,7 +81,15 @@ def exchange(path: str, spool: str, line: bytes) -> bytes:
         answer += received
         if answer.startswith(b'{"ok":false'):
             raise OSError("refused")
-    return answer
+    return connection, answer
+
+
+def confirm(connection: _socket.socket) -> None:
+    """Have the daemon record its answer as delivered: one that comes too late is not."""
+    try:
+        connection.send(b"\n")
+    except OSError:  # it was ended in the meantime
+        return
 
 
 def described_socket(spool: str) -> bytes:

@@ -5,6 +5,8 @@ from typing import Literal
 
 import msgspec
 
+from flowd.store.database import Database
+
 _INT64 = 1 << 63
 
 
@@ -61,3 +63,10 @@ def store_source(connection: sqlite3.Connection, source: Source) -> None:
         return
     cursor = connection.execute(_INSERT, [path, *values, number or None])
     source.id = cursor.lastrowid or 0
+
+
+def last_read_at(database: Database) -> float:
+    """Return when any transcript was read last, 0.0 before the first."""
+    with database.reading() as connection:
+        (at,) = connection.execute("select max(last_read_at) from flow_sources").fetchone()
+    return float(at or 0.0)

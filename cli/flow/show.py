@@ -120,8 +120,8 @@ def _foot(overview: ProjectOverview) -> list[str]:
         lines.append("handoff.yaml has words that came with the repository, not accepted: run `flow trust`")
     if overview.store_error:
         lines.append(f"core.db: {overview.store_error}")
-    if not overview.daemon_running:
-        lines.append("flowd is not running, so this may be out of date: run `flowd start`")
+    if overview.absence:
+        lines.append(overview.absence)
     return ["", *lines] if lines else []
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, Protocol
 
 import msgspec
 
@@ -26,7 +26,14 @@ ACCEPT_PAUSE_S = 0.5
 OUT_OF_DESCRIPTORS = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOBUFS)
 
 Handler = Callable[[Mapping[str, Any]], Any]
-Answer = Callable[[bytes], None]
+
+
+class Answer(Protocol):
+    """Sends the answer to a deferred request; *on_delivered* is called once the client confirms it."""
+
+    def __call__(self, answer: bytes, on_delivered: Callable[[], None] | None = None) -> None: ...
+
+
 DeferredHandler = Callable[[Mapping[str, Any], Answer], None]
 
 
@@ -34,7 +41,7 @@ class ControlServer:
     """Answers requests one after the other.
 
     A deferred handler gets a callback instead of returning an answer. The bytes it passes are sent as they
-    are, and the connection is closed after them.
+    are, and the connection is closed after them, or once the client has confirmed them by a byte.
     """
 
     def __init__(
@@ -46,7 +53,8 @@ class ControlServer:
         self._path = path
         self._handlers = handlers
         self._deferred = deferred or {}
-        self._answered: queue.SimpleQueue[tuple[socket.socket, bytes]] = queue.SimpleQueue()
+        self._answered: queue.SimpleQueue[_Answered] = queue.SimpleQueue()
+        self._unconfirmed: dict[socket.socket, Callable[[], None]] = {}
         self._listener = _listen(path)
         self._identity = _identity(path)
         self._paused_until = 0.0
@@ -130,6 +138,9 @@ class ControlServer:
             return
         try:
             received = connection.recv(1 << 16)
+            if connection in self._unconfirmed:
+                self._confirm(connection, received)
+                return
             buffer += received
             while (end := buffer.find(b"\n")) >= 0:
                 line = bytes(buffer[:end])
@@ -164,9 +175,17 @@ class ControlServer:
             log.exception("control_request_failed", error=str(error))
             return _refusal(f"{type(error).__name__}: {error}", "see `flowd logs`")
 
-    def _answer_later(self, connection: socket.socket, answer: bytes) -> None:
-        self._answered.put((connection, answer))
+    def _answer_later(
+        self, connection: socket.socket, answer: bytes, on_delivered: Callable[[], None] | None = None
+    ) -> None:
+        self._answered.put(_Answered(connection, answer, on_delivered))
         self._wake()
+
+    def _confirm(self, connection: socket.socket, received: bytes) -> None:
+        on_delivered = self._unconfirmed[connection]
+        self._drop(connection)
+        if received:
+            on_delivered()
 
     def _send_answers(self, wake: socket.socket) -> None:
         wake.recv(4096)
@@ -175,16 +194,24 @@ class ControlServer:
             beat()
             self._check_place()
         while not self._answered.empty():
-            connection, answer = self._answered.get()
-            if connection in self._buffers:
-                with suppress(OSError):
-                    _send(connection, answer)
-                self._drop(connection)
+            connection, answer, on_delivered = self._answered.get()
+            if connection not in self._buffers:
+                continue
+            try:
+                _send(connection, answer)
+                if on_delivered is not None:
+                    connection.shutdown(socket.SHUT_WR)
+                    self._unconfirmed[connection] = on_delivered
+                    continue
+            except OSError:  # it has not waited
+                pass
+            self._drop(connection)
 
     def _drop(self, connection: socket.socket) -> None:
         with suppress(KeyError):  # not registered yet
             self._selector.unregister(connection)
         del self._buffers[connection]
+        self._unconfirmed.pop(connection, None)
         connection.close()
 
     def _release(self) -> None:
@@ -196,6 +223,12 @@ class ControlServer:
         if _identity(self._path) == self._identity:  # not another daemon's
             with suppress(OSError):
                 self._path.unlink()
+
+
+class _Answered(NamedTuple):
+    connection: socket.socket
+    answer: bytes
+    on_delivered: Callable[[], None] | None
 
 
 def _send(connection: socket.socket, answer: bytes) -> None:

@@ -2,6 +2,7 @@
 
 import queue
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
@@ -9,9 +10,16 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from flowd.actions.brief import answer_session_start
+from flowd.actions.brief import (
+    SAME_START_S,
+    Injection,
+    hook_output,
+    injection_for_start,
+    record_injection,
+)
 from flowd.actions.context import Context
 from flowd.config.logs import log
+from flowd.daemon.control.server import Answer
 from flowd.daemon.store_gate import StoreGate
 from flowd.model.client import HookInput, hook_input
 from flowd.system.errors import FlowdError
@@ -30,8 +38,6 @@ class HookEvent(NamedTuple):
 
 READ_FIRST_S = 0.3
 
-Answer = Callable[[bytes], None]
-
 
 class HookHandler:
     """Receives hooks from the control thread; its own thread composes the answers to SessionStart."""
@@ -40,49 +46,67 @@ class HookHandler:
         self._gate = gate
         self._context = context
         self._submit = submit
-        self._starts: queue.SimpleQueue[tuple[HookInput, Answer] | Callable[[], None] | None] = (
-            queue.SimpleQueue()
-        )
+        self._tasks: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
+        # Starts that were answered, and not recorded yet: when, by session and source.
+        self._answered: dict[tuple[str, str], float] = {}
 
     def handle(self, request: Mapping[str, Any], answer: Answer) -> None:
         """Handle one hook request; *answer* is called later with what the hook should print."""
         raw = request.get("input")
         hook = hook_input(raw if isinstance(raw, dict) else {}, request.get("at"))
         if hook.hook_event_name == "SessionStart":
-            self._starts.put((hook, answer))
+            self._tasks.put(partial(self._start, hook, answer))
         else:
             self._submit(HookEvent(hook, lambda _: answer(b"")))
 
     def run(self) -> None:
         """Answer starting sessions until closed."""
         try:
-            while (start := self._starts.get()) is not None:
-                if isinstance(start, tuple):
-                    hook, answer = start
-                    answer(self._compose(hook).encode("utf-8", "replace"))
-                else:
-                    start()
+            while (task := self._tasks.get()) is not None:
+                task()
         finally:
             self._gate.database.drop_connection()
 
     def request_beat(self, beat: Callable[[], None]) -> None:
         """Have the thread call *beat*."""
-        self._starts.put(beat)
+        self._tasks.put(beat)
 
     def close(self) -> None:
         """Stop answering."""
-        self._starts.put(None)
+        self._tasks.put(None)
 
-    def _compose(self, hook: HookInput) -> str:
-        """Return what the SessionStart hook prints; nothing if it cannot be composed."""
+    def _start(self, hook: HookInput, answer: Answer) -> None:
+        """Answer a starting session; what it was given is recorded once its hook confirms that it has it."""
+        injection = self._compose(hook)
+        output = hook_output(injection).encode("utf-8", "replace")
+        if not injection.text:
+            answer(output)
+            return
+        self._answered[hook.session_id, hook.source] = time.monotonic()
+        answer(output, lambda: self._tasks.put(partial(self._record, hook, injection)))
+
+    def _record(self, hook: HookInput, injection: Injection) -> None:
+        try:
+            record_injection(self._context.database, hook, injection)
+        except FlowdError as error:
+            log.warning("injection_not_recorded", session=hook.session_id, error=str(error))
+
+    def _is_answered(self, hook: HookInput) -> bool:
+        """Return True if the same start was answered a moment ago: two hooks of one session came at once."""
+        now = time.monotonic()
+        self._answered = {key: at for key, at in self._answered.items() if now - at < SAME_START_S}
+        return (hook.session_id, hook.source) in self._answered
+
+    def _compose(self, hook: HookInput) -> Injection:
+        """Return what a starting session is given; nothing if it cannot be composed."""
         self._read_first(hook)
         try:
-            return answer_session_start(self._context, hook)
+            return Injection("") if self._is_answered(hook) else injection_for_start(self._context, hook)
         except FlowdError as error:
             log.warning("injection_failed", session=hook.session_id, error=str(error))
         except Exception as error:  # noqa: BLE001 the content of one project must not end the thread
             log.exception("injection_failed", session=hook.session_id, error=repr(error))
-        return ""
+        return Injection("")
 
     def _read_first(self, hook: HookInput) -> None:
         """Wait until the reader has caught up with the session's transcript, within a deadline."""

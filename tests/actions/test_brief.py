@@ -7,13 +7,15 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from flowd.actions.absence import absence
 from flowd.actions.brief import (
     BriefingRequest,
     Injection,
-    answer_session_start,
     compose,
     hook_output,
+    injection_for_start,
     record_injection,
+    was_told,
 )
 from flowd.actions.context import Context
 from flowd.cli.flow import main
@@ -82,7 +84,7 @@ def test_a_resumed_client_that_forgot_what_a_compaction_told_it_is_told_again(
     hook = HookInput("SessionStart", session_id="mine", cwd=str(project), source="resume")
     with Context() as context:
         remember(context.database, project, "mine", goal="My work", client=client, compactions=1)
-        assert ("**Goal:** My work" in answer_session_start(context, hook)) is is_told
+        assert ("**Goal:** My work" in injection_for_start(context, hook).text) is is_told
 
 
 def test_a_resumed_session_is_told_what_others_did_since(database: Database, project: Path) -> None:
@@ -152,9 +154,30 @@ def test_an_edit_in_the_folder_that_flowd_made_is_a_persons(database: Database, 
 
 def test_the_same_start_is_told_once(database: Database, project: Path) -> None:
     asked = BriefingRequest(cwd=str(project), session_id="s9", source="compact")
-    assert record_injection(database, asked, Injection("text"))
-    assert not record_injection(database, asked, Injection("text"))
-    assert record_injection(database, asked._replace(source="startup"), Injection("text"))
+    assert not was_told(database, asked)
+    record_injection(database, HookInput(session_id="s9", source="compact"), Injection("text"))
+    assert was_told(database, asked)
+    assert not was_told(database, asked._replace(source="startup"))
+
+
+def test_a_session_hears_since_when_flowd_is_away(database: Database, project: Path) -> None:
+    """Within the briefing, instead of one, and to the person."""
+    asked = BriefingRequest(cwd=str(project), session_id="s9", absence="flowd has not been running")
+    nothing = compose(database, asked)
+    assert nothing.text == "<flow-guardian-context>\nflowd has not been running\n</flow-guardian-context>"
+    assert nothing.warning == "flowd has not been running"
+    remember(database, project, "worked", age_s=60, goal="My work")
+    lines = compose(database, asked._replace(budget_bytes=500)).text.splitlines()
+    assert lines[1] == "flowd has not been running"
+    assert "**Goal:** My work" in lines
+    assert "flowd has not been running" in compose(database, asked._replace(source="resume")).text
+
+
+def test_what_a_session_is_given_is_not_recorded_before_it_has_it(project: Path) -> None:
+    with Context() as context:
+        remember(context.database, project, "worked", goal="My work")
+        assert injection_for_start(context, HookInput(session_id="new", cwd=str(project))).text
+        assert not context.journal.facts_of_session("new", "injected")
 
 
 def test_home_and_nowhere_are_told_nothing(database: Database, private_home: Path) -> None:
@@ -211,8 +234,8 @@ def test_flow_inject_prints_what_the_hook_injects(
         remember(context.database, project, "killed", age_s=60, **killed)
         asked = BriefingRequest(cwd=str(project), source="startup")
         unconfigured = compose(context.database, asked)
-        answer = json.loads(answer_session_start(context, HookInput(session_id="new", cwd=str(project))))
-    injected = answer["hookSpecificOutput"]["additionalContext"]
+        hook = HookInput(session_id="new", cwd=str(project))
+        injected = injection_for_start(context, hook, absence(context)).text
     assert main(["inject"]) == 0
     printed = capsys.readouterr().out
     assert printed == injected + "\n"
@@ -231,7 +254,9 @@ def test_a_secret_in_a_persons_handoff_is_neither_injected_nor_stored(
     save_handoff({"goal": "Use ACME-123456", "status": "in_progress", "now": "x"}, project)
     with Context() as context:
         HandoffYamlStates(context.database).claim_folder(str(project))
-        answer = answer_session_start(context, HookInput(session_id="new", cwd=str(project)))
+        hook = HookInput(session_id="new", cwd=str(project))
+        injection = injection_for_start(context, hook)
+        record_injection(context.database, hook, injection)
         (fact,) = context.journal.facts_of_session("new", "injected")
-    assert "Use [redacted:custom]" in answer
-    assert "ACME" not in answer + str(fact.body)
+    assert "Use [redacted:custom]" in injection.text
+    assert "ACME" not in injection.text + str(fact.body)

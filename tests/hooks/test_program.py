@@ -168,6 +168,43 @@ def test_a_starting_session_is_told_exactly_what_the_daemon_says(scene: Scene) -
     assert ran.returncode == 0
 
 
+def test_the_daemon_hears_that_its_answer_was_printed(scene: Scene) -> None:
+    confirmed: list[bytes] = []
+
+    def say(connection: socket.socket, _: bytes) -> None:
+        connection.sendall(b"{}")
+        connection.shutdown(socket.SHUT_WR)
+        confirmed.append(connection.recv(10))
+        connection.close()
+
+    with listening(scene.socket, say):
+        assert scene.run("SessionStart").stdout == b"{}"
+    assert confirmed == [b"\n"]
+
+
+def test_a_session_hears_that_flowd_is_hung_when_nothing_can_be_composed_in_time(
+    scene: Scene, tmp_path: Path
+) -> None:
+    scene.program = hook_with_budget(tmp_path / "hasty", answer_s=0.2, budget_s=0.25)
+    log = scene.state / "log" / "hooks.log"
+    log.parent.mkdir(parents=True)
+    log.write_text(
+        "2026-03-01T10:00:00Z Stop delivered 9.0 ms\n2026-03-01T10:00:09Z Stop hung-spooled 9 ms\n"
+    )
+    held: list[socket.socket] = []
+    with listening(scene.socket, lambda connection, _: held.append(connection)):
+        answer = json.loads(scene.run("SessionStart").stdout)
+        scene.environment["CLAUDE_CODE_ENTRYPOINT"] = "sdk-cli"
+        to_a_program = scene.run("SessionStart").stdout
+    for connection in held:
+        connection.close()
+    said = answer["hookSpecificOutput"]["additionalContext"]
+    assert "flowd has not answered since 2026-03-01T10:00:00Z" in said
+    assert answer["systemMessage"] in said
+    assert to_a_program == b""
+    assert scene.log()[-1].split()[2] == "hung-late"
+
+
 def test_the_log_tells_event_outcome_and_duration_and_nothing_else(scene: Scene) -> None:
     with listening(scene.socket, saying(b"")):
         scene.run("Stop", last_assistant_message="private words")

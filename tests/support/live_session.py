@@ -11,7 +11,12 @@ from tests.support.waiting import DEADLINE_S
 
 
 def send_hook(home: DaemonHome, **fields: Any) -> str:
-    """Do what the hook program does: one line, then everything until the end."""
+    """Do what the hook program does: send a line, read everything, say that it is printed."""
+    return exchange_hook(home, fields, is_printed=True)
+
+
+def exchange_hook(home: DaemonHome, fields: dict[str, Any], *, is_printed: bool) -> str:
+    """Send one hook's input and return the answer, which is confirmed if it *is_printed*."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
         connection.settimeout(DEADLINE_S)
         connection.connect(str(home.paths.socket))
@@ -19,6 +24,8 @@ def send_hook(home: DaemonHome, **fields: Any) -> str:
         answer = b""
         while received := connection.recv(65536):
             answer += received
+        if answer and is_printed:
+            connection.sendall(b"\n")  # printed
     return answer.decode()
 
 

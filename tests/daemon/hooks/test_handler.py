@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from flowd.daemon.hooks.handler import MAX_BYTES, Spool
-from tests.support.live_session import send_hook, write_record
+from tests.support.live_session import exchange_hook, send_hook, write_record
 from tests.support.repository import DATA
 
 if TYPE_CHECKING:
@@ -28,6 +28,18 @@ def test_a_starting_session_is_told_what_an_unfinished_one_was_doing(
     answer = json.loads(send_hook(daemon_home, session_id="next", **common))
     assert "step 1" in answer["hookSpecificOutput"]["additionalContext"]
     assert send_hook(daemon_home, session_id="next", **common) == ""
+
+
+def test_what_was_not_delivered_is_not_recorded_as_injected(daemon_home: "DaemonHome", project: Path) -> None:
+    """A hook that has given up gets nothing, and its session was told nothing."""
+    daemon_home.start()
+    path = write_record(daemon_home, project, "worked")
+    send_hook(daemon_home, hook_event_name="Stop", session_id="worked", transcript_path=str(path))
+    start = {"cwd": str(project), "hook_event_name": "SessionStart", "source": "startup"}
+    assert exchange_hook(daemon_home, start | {"session_id": "late"}, is_printed=False)
+    assert send_hook(daemon_home, session_id="patient", **start)
+    shown = json.loads(_flow(daemon_home, project, "show", "--json"))
+    assert [given["session_id"] for given in shown["injected"]] == ["patient"]
 
 
 def test_a_session_that_a_program_starts_is_told_only_if_that_is_asked_for(
