@@ -4,7 +4,8 @@ import argparse
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from flowd.cli.main import add_from, add_verb
+from flowd.cli import parser as cli_parser
+from flowd.cli.parser import add_from, add_verb
 
 
 class Word(NamedTuple):
@@ -30,13 +31,13 @@ class Verb(NamedTuple):
             yield from verb.walk(path)
 
 
-def words_of(prog: str, verbs: Mapping[str, str]) -> Verb:
+def words_of(prog: str, verbs: Mapping[str, cli_parser.Verb]) -> Verb:
     """Return the words of the command *prog*; *verbs* is its table of verbs."""
     parser = argparse.ArgumentParser(prog=prog)
     parser.add_argument("--version", action="version", help="the version")
     subparsers = parser.add_subparsers()
-    for place in verbs.values():
-        add_from(place, subparsers)
+    for verb in verbs.values():
+        add_from(verb.place, subparsers)
     return _verb(Word(prog), parser)
 
 

@@ -144,6 +144,16 @@ class Journal:
         )
         return [fact.body.state for fact in facts if isinstance(fact.body, StateChanged)]
 
+    def count_of_states(self, project: str = "", repository: str = "") -> int:
+        """Return the number of sessions of a project, of all projects without one."""
+        where = OF_PROJECT if project else "kind = 'state'"
+        with self._database.reading() as connection:
+            row = connection.execute(
+                f"select count(*) from flow_facts where {where}",  # noqa: S608 constants
+                {"project": project, "repository": repository},
+            )
+            return int(row.fetchone()[0])
+
     def _facts(self, where: str, values: tuple[object, ...] | dict[str, object]) -> list[Fact]:
         with self._database.reading() as connection:
             rows = connection.execute(

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from flowd.cli.main import run_command
+from flowd.cli.parser import Command, Verb
 
 ABOUT = "flow: see and change what flowd hands over to the next session."
 EXAMPLES = """\
@@ -13,27 +13,31 @@ examples:
   flow inject                             the briefing for the next session
   flow sessions --all                     every session that flowd has followed
 """
-# The module of each verb, and the function in it that adds the verb (default: add_parser).
+# The help of each verb stands here too, so that the help of the command imports no verb.
 VERBS = {
-    "init": "flowd.cli.flow.handoff_file:add_init",
-    "save": "flowd.cli.flow.save",
-    "show": "flowd.cli.flow.show",
-    "next": "flowd.cli.flow.steps:add_next",
-    "done": "flowd.cli.flow.steps:add_done",
-    "drop": "flowd.cli.flow.steps:add_drop",
-    "inject": "flowd.cli.flow.inject",
-    "sessions": "flowd.cli.flow.show:add_sessions",
-    "handoff": "flowd.cli.flow.handoff",
-    "escalate": "flowd.cli.flow.handoff.documents:add_escalate",
-    "trust": "flowd.cli.flow.handoff_file:add_trust",
-    "thread": "flowd.cli.flow.thread",
-    "extract": "flowd.cli.flow.extract",
-    "block": "flowd.cli.flow.block",
-    "context": "flowd.cli.flow.context",
-    "knowledge": "flowd.cli.flow.knowledge",
+    "init": Verb("flowd.cli.flow.handoff_file:add_init", "create a handoff.yaml in this project"),
+    "save": Verb("flowd.cli.flow.save", "save the state of the work in your own words"),
+    "show": Verb("flowd.cli.flow.show", "show the state of the work"),
+    "next": Verb("flowd.cli.flow.steps:add_next", "list the open steps"),
+    "done": Verb("flowd.cli.flow.steps:add_done", "mark steps as done"),
+    "drop": Verb("flowd.cli.flow.steps:add_drop", "drop steps that are not wanted any more"),
+    "inject": Verb("flowd.cli.flow.inject", "print the briefing for the next session"),
+    "sessions": Verb("flowd.cli.flow.show:add_sessions", "list the sessions of this project"),
+    "handoff": Verb("flowd.cli.flow.handoff", "hand over to the next session, or resume from the last"),
+    "escalate": Verb("flowd.cli.flow.handoff.documents:add_escalate", "ask for a person's review"),
+    "trust": Verb("flowd.cli.flow.handoff_file:add_trust", "accept what came with the repository"),
+    "thread": Verb("flowd.cli.flow.thread", "use the threads shared by Chat and Code"),
+    "extract": Verb("flowd.cli.flow.extract", "print the state of a session, read from its transcript"),
+    "block": Verb("flowd.cli.flow.block", "validate and create structured handoff blocks"),
+    "context": Verb("flowd.cli.flow.context", "print what the tasks before a task found out"),
+    "knowledge": Verb("flowd.cli.flow.knowledge", "search what was learned, across tasks and sessions"),
 }
+
+COMMAND = Command("flow", ABOUT, EXAMPLES, VERBS, default="show")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code."""
-    return run_command("flow", ABOUT, EXAMPLES, VERBS, argv)
+    from flowd.cli.main import run_command
+
+    return run_command(COMMAND, argv)

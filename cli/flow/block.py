@@ -10,8 +10,8 @@ import msgspec
 
 from flowd.actions.context import Context
 from flowd.cli.flow.document import read_document, replace_document
-from flowd.cli.main import add_verb
 from flowd.cli.output import print_json
+from flowd.cli.parser import add_verb
 from flowd.extractors.fields.blocks import redacted
 from flowd.handoff.block.fields import OUTCOMES
 from flowd.handoff.block.find import blocks_in_markdown
@@ -52,18 +52,26 @@ def add_parser(subparsers: Any) -> None:
         "Validate structured handoff blocks, or convert freeform notes into them.",
         examples=EXAMPLES,
     )
-    operations = parser.add_subparsers(metavar="OPERATION", required=True)
+    operations = parser.add_subparsers(metavar="OPERATION")
     about = "validate the blocks of files; exit 1 on violations"
-    check = add_verb(operations, "validate", about, about, validate, json="print the blocks as JSON")
+    shown = _examples("validate")
+    json = "print the blocks as JSON"
+    check = add_verb(operations, "validate", about, about, validate, examples=shown, json=json)
     check.add_argument("files", nargs="+", metavar="FILE")
     about = "convert freeform notes into a block"
     json = "print block, violations and doubts as JSON"
-    make = add_verb(operations, "migrate", about, about, migrate_file, json=json)
+    make = add_verb(
+        operations, "migrate", about, about, migrate_file, examples=_examples("migrate"), json=json
+    )
     make.add_argument("file", metavar="FILE")
     make.add_argument("--write", action="store_true", help="write it into the file, with a backup beside it")
     make.add_argument("--outcome", choices=OUTCOMES, help="the outcome, if the notes do not contain it")
     about = "print the JSON schema of a block"
-    add_verb(operations, "schema", about, about, print_schema)
+    add_verb(operations, "schema", about, about, print_schema, examples=_examples("schema"))
+
+
+def _examples(operation: str) -> str:
+    return "".join(line + "\n" for line in EXAMPLES.splitlines() if line.split()[2] == operation)
 
 
 def validate(arguments: argparse.Namespace) -> int:
@@ -71,7 +79,7 @@ def validate(arguments: argparse.Namespace) -> int:
     with Context() as context:
         reports = [_report(name, context.redact) for name in arguments.files]
     if arguments.json:
-        print_json(reports)
+        print_json(reports, name="files")
     else:
         for report in reports:
             _print_report(report)

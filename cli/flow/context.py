@@ -4,8 +4,8 @@ import argparse
 from typing import Any
 
 from flowd.actions.context import Context, find_project
-from flowd.cli.main import add_verb
 from flowd.cli.output import print_json
+from flowd.cli.parser import add_verb
 from flowd.handoff.task_context import NOT_ACCEPTED, SIZES, TaskContext, render, render_learned
 from flowd.store.database import Database
 from flowd.store.knowledge.context import context_from, contexts_before, learned_gotchas
@@ -48,7 +48,7 @@ def run(arguments: argparse.Namespace) -> int:
         withheld = {block.file for block in foreign_blocks(context.database, project)} if is_session else ()
         learned = render_learned(learned_gotchas(context.database, project)) if arguments.learned else ""
     if arguments.json:
-        print_json([each._asdict() for each in contexts])
+        print_json([each._asdict() for each in contexts], name="contexts")
         return 0
     parts = [render(contexts, SIZES[arguments.size]), learned]
     parts += [f"> {', '.join(sorted(withheld))}: left out, it {NOT_ACCEPTED}\n"] if withheld else []

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from flowd.actions.context import Context
-from flowd.cli.main import add_verb
 from flowd.cli.output import print_json, wrapped
+from flowd.cli.parser import add_verb
 from flowd.extractors.transcript.protocol import ProjectPlace
 from flowd.extractors.transcript.session import TranscriptReading, first_lines, read_transcript
 from flowd.model.session import SessionState

@@ -11,7 +11,7 @@ from flowd.actions.context import Context, find_project
 from flowd.actions.daemon_client import poke_daemon
 from flowd.actions.handoff_yaml import init_project
 from flowd.actions.trust import Untrusted, find_untrusted, trust
-from flowd.cli.main import add_verb
+from flowd.cli.parser import add_verb
 from flowd.system.errors import FlowdError
 from flowd.system.text import one_line
 
@@ -24,6 +24,7 @@ def add_init(subparsers: Any) -> None:
         "create a handoff.yaml in this project",
         "Create .flow-guardian/handoff.yaml in this project. A .gitignore in the folder hides it from git.",
         run_init,
+        examples="  flow init\n  flow -C ~/shop init\n",
     )
 
 
@@ -45,6 +46,7 @@ def add_trust(subparsers: Any) -> None:
         "tracks, a handoff.yaml that git tracks, Beads that bd has not been used with. Accept it. What "
         "changes later must be accepted again.",
         run_trust,
+        examples="  flow trust             show the fields, and ask\n  flow trust --yes       accept them\n",
     )
     parser.add_argument("-y", "--yes", action="store_true", help="accept without asking")
 

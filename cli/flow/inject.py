@@ -7,14 +7,17 @@ from typing import Any
 from flowd.actions.brief import compose, request_for_start
 from flowd.actions.context import Context, find_project
 from flowd.actions.handoff_yaml import save_state
-from flowd.cli.main import add_verb
+from flowd.cli.parser import add_verb
 from flowd.handoff.briefing import LEVELS
 
 # L1 is what the SessionStart hook injects; its budget is the setting `inject.budget_bytes`.
 BUDGETS = {"L0": 500, "L2": 6000, "L3": 10_000}
 EXAMPLES = """\
   flow inject                  what the next session in this project will get
-  flow inject --level L3       everything flowd knows
+  flow inject --level L0       goal and last step (500 bytes)
+  flow inject --level L1       what a starting session gets (default)
+  flow inject --level L2       also files, decisions and other work (6,000 bytes)
+  flow inject --level L3       everything flowd knows (10,000 bytes)
   flow inject --save-state     save branch and uncommitted files before a compaction
 """
 

@@ -11,8 +11,8 @@ import msgspec
 from flowd.actions.context import Context, find_project
 from flowd.actions.knowledge import find_all, find_one, forget_node, shown_project
 from flowd.cli.flow.document import read_document
-from flowd.cli.main import add_verb
 from flowd.cli.output import home_relative, paint, print_json, visible, wrapped
+from flowd.cli.parser import add_verb, count_of
 from flowd.handoff.task_context import NOT_ACCEPTED
 from flowd.store.database import Database
 from flowd.store.knowledge.context import MappedFile, TaskBlocker, blocked_tasks, blockers_of, files_of
@@ -108,7 +108,10 @@ EXAMPLES = """\
   flow knowledge search auth --type pattern      which tasks discovered patterns about auth
   flow knowledge search --severity high          every severe gotcha, pinned and newest first
   flow knowledge show pattern-23ba34338f         who mentioned it, where and when
+  flow knowledge pin pattern-23ba34338f          list it first from now on
+  flow knowledge forget pattern-23ba34338f       delete it for good
   flow knowledge export --format mermaid --project .
+  flow knowledge import graph.json               add the nodes of an export
 """
 FORMATS = {"json": as_json, "dot": as_dot, "mermaid": as_mermaid}
 
@@ -122,7 +125,7 @@ def add_parser(subparsers: Any) -> None:
         "Search and edit the graph of tasks, decisions, patterns, gotchas and insights.",
         examples=EXAMPLES,
     )
-    operations = parser.add_subparsers(metavar="OPERATION", required=True)
+    operations = parser.add_subparsers(metavar="OPERATION")
     _add_search(operations)
     show = _add(operations, "show", "show a node, its mentions and its edges", show_node)
     show.add_argument("id", metavar="ID")
@@ -152,7 +155,8 @@ def search_nodes(arguments: argparse.Namespace) -> int:
         nodes = search(context.database, query)
         tasks = tasks_of(context.database, nodes)
     if arguments.json:
-        print_json([msgspec.to_builtins(node) | {"tasks": tasks[node.project, node.id]} for node in nodes])
+        found = [msgspec.to_builtins(node) | {"tasks": tasks[node.project, node.id]} for node in nodes]
+        print_json(found, name="nodes")
     else:
         print("\n".join(found_lines(nodes, tasks)) or "nothing found")
     return 0
@@ -164,7 +168,7 @@ def show_node(arguments: argparse.Namespace) -> int:
         nodes = find_all(context, arguments.id, _project(arguments.project))
         known = [(known_of(context.database, node), _work(context.database, node)) for node in nodes]
     if arguments.json:
-        print_json([_plain(each) | msgspec.to_builtins(work) for each, work in known])
+        print_json([_plain(each) | msgspec.to_builtins(work) for each, work in known], name="nodes")
     else:
         print("\n\n".join("\n".join((*known_lines(each), *work_lines(work))) for each, work in known))
     return 0
@@ -206,7 +210,8 @@ def import_file(arguments: argparse.Namespace) -> int:
 
 
 def _add(operations: Any, name: str, what: str, run: Any) -> argparse.ArgumentParser:
-    operation = add_verb(operations, name, what, what.capitalize(), run)
+    examples = "".join(line + "\n" for line in EXAMPLES.splitlines() if line.split()[2] == name)
+    operation = add_verb(operations, name, what, what.capitalize(), run, examples=examples)
     operation.add_argument("--project", default="", metavar="DIR", help="of this project only")
     return operation
 
@@ -217,7 +222,9 @@ def _add_search(operations: Any) -> None:
     operation.add_argument("--tag", default="", help="with this tag")
     operation.add_argument("--type", default="", choices=NODE_TYPES, help=", ".join(NODE_TYPES))
     operation.add_argument("--severity", default="", choices=["high", "medium", "low"], help="of gotchas")
-    operation.add_argument("-n", "--most", type=int, default=20, metavar="N", help="at most N (default 20)")
+    operation.add_argument(
+        "-n", "--most", type=count_of, default=20, metavar="N", help="at most N (default 20)"
+    )
     operation.add_argument("--json", action="store_true", help="print the nodes as JSON")
 
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from flowd.actions.context import Context, find_project
 from flowd.actions.save import FIELDS, SaveRequest, SaveResult, save
-from flowd.cli.main import add_verb
 from flowd.cli.output import print_json
+from flowd.cli.parser import add_verb
 
 EXAMPLES = """\
   flow save "Halfway through the parser; tests still red"

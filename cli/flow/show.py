@@ -5,12 +5,10 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-import msgspec
-
 from flowd.actions.context import Context, find_project
 from flowd.actions.overview import ProjectOverview, project_overview
-from flowd.cli.main import add_verb
-from flowd.cli.output import ago, home_relative, paint, print_json, table
+from flowd.cli.output import ago, and_more_line, home_relative, paint, print_json, table
+from flowd.cli.parser import add_verb, count_of
 from flowd.handoff.briefing import UNFINISHED
 from flowd.model.session import SessionState, latest_activity, phase_of
 from flowd.model.work import UserWords
@@ -136,6 +134,13 @@ def _injected_lines(overview: ProjectOverview) -> list[str]:
 Phase = Callable[[SessionState], str]
 
 
+SESSIONS_EXAMPLES = """\
+  flow sessions                those of this project, the latest first
+  flow sessions --all -n 50    of all projects
+  flow sessions --json         whole session ids, for `claude --resume`
+"""
+
+
 def add_sessions(subparsers: Any) -> None:
     """Add ``flow sessions``."""
     parser = add_verb(
@@ -144,34 +149,46 @@ def add_sessions(subparsers: Any) -> None:
         "list the sessions of this project",
         "List the sessions that flowd has followed.",
         run_sessions,
+        examples=SESSIONS_EXAMPLES,
         json="print whole states as JSON",
     )
     parser.add_argument("-a", "--all", action="store_true", help="of all projects")
-    parser.add_argument("-n", "--most", type=int, default=20, metavar="N", help="at most N (default 20)")
+    parser.add_argument("-n", "--most", type=count_of, default=20, metavar="N", help="at most N (default 20)")
 
 
 def run_sessions(arguments: argparse.Namespace) -> int:
     """List the sessions."""
     with Context() as context:
-        states = _states(context, everywhere=arguments.all, most=arguments.most)
+        states, total = _states(context, everywhere=arguments.all, most=arguments.most)
         phase = _phase(context)
     if arguments.json:
-        print_json([msgspec.to_builtins(state) | {"phase": phase(state)} for state in states])
+        print_json([_with_phase(state, phase(state)) for state in states], name="sessions")
     elif not states:
         print("no sessions seen here yet")
     else:
-        print("\n".join(_table(states, phase, everywhere=arguments.all)))
+        lines = _table(states, phase, everywhere=arguments.all)
+        print("\n".join(lines + and_more_line(len(states), total, "list them with `-n N`")))
     return 0
 
 
-def _states(context: Context, *, everywhere: bool, most: int) -> list[SessionState]:
+def _with_phase(state: SessionState, phase: str) -> dict[str, Any]:
+    return {name: getattr(state, name) for name in state.__struct_fields__} | {"phase": phase}
+
+
+def _states(context: Context, *, everywhere: bool, most: int) -> tuple[list[SessionState], int]:
+    """Return the sessions to list, the latest first, and how many there are."""
+    journal = context.journal
     if everywhere:
-        return context.journal.latest_states(most)
-    try:
-        project = find_project()
-    except FlowdError as error:
-        raise FlowdError(str(error), hint="list those of all projects with `flow sessions --all`") from error
-    return context.journal.states_of(project.root, project.repository, most)
+        states, total = journal.latest_states(most), journal.count_of_states()
+    else:
+        try:
+            project = find_project()
+        except FlowdError as error:
+            hint = "list those of all projects with `flow sessions --all`"
+            raise FlowdError(str(error), hint=hint) from error
+        states = journal.states_of(project.root, project.repository, most)
+        total = journal.count_of_states(project.root, project.repository)
+    return sorted(states, key=latest_activity, reverse=True), total
 
 
 def _phase(context: Context) -> Phase:
@@ -182,7 +199,9 @@ def _phase(context: Context) -> Phase:
 
 def _table(states: list[SessionState], phase: Phase, *, everywhere: bool) -> list[str]:
     head = ("SESSION", "STATE", "ACTIVE", "PROJECT" if everywhere else "BRANCH", "GOAL")
-    return table([head, *(_row(state, phase, everywhere=everywhere) for state in states)], shrink=4)
+    return table(
+        [head, *(_row(state, phase, everywhere=everywhere) for state in states)], shrink={3: 8, 4: 16}
+    )
 
 
 def _row(state: SessionState, phase: Phase, *, everywhere: bool) -> tuple[str, ...]:
@@ -191,5 +210,5 @@ def _row(state: SessionState, phase: Phase, *, everywhere: bool) -> tuple[str, .
         phase(state),
         ago(latest_activity(state)),
         home_relative(state.project or state.cwd) if everywhere else state.branch or "-",
-        state.goal or state.title or "-",
+        one_line(state.title or state.goal) or "-",
     )

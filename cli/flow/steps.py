@@ -6,8 +6,8 @@ from typing import Any
 
 from flowd.actions.context import Context, find_project
 from flowd.actions.works import NumberedStep, add_step, close_step, open_steps, open_steps_everywhere
-from flowd.cli.main import Run, add_verb
 from flowd.cli.output import paint, print_json
+from flowd.cli.parser import Run, add_verb
 from flowd.model.work import StepAction
 from flowd.system.errors import FlowdError
 from flowd.system.times import age

@@ -5,11 +5,9 @@ import os
 import sys
 from typing import Any
 
-import msgspec
-
 from flowd.actions.context import Context
-from flowd.cli.main import add_verb
-from flowd.cli.output import visible
+from flowd.cli.output import print_json, visible
+from flowd.cli.parser import add_verb
 from flowd.store.threads.records import (
     CLIENTS,
     ENTRY_LIMIT_BYTES,
@@ -109,10 +107,9 @@ def add_parser(subparsers: Any) -> None:
         "thread",
         "use the threads shared by Chat and Code",
         "Share a thread of messages between Claude Chat and Claude Code; whoever has its id can use it.",
-        run,
         examples=EXAMPLES,
     )
-    operations = parser.add_subparsers(dest="operation", required=True, metavar="OPERATION")
+    operations = parser.add_subparsers(dest="operation", metavar="OPERATION")
     _add_create(operations)
     _add_add(operations)
     for name, what in (("get", "show all entries, new ones marked"), ("read", "mark all entries as read")):
@@ -128,12 +125,17 @@ def run(arguments: argparse.Namespace) -> int:
         result = _OPERATIONS[arguments.operation](
             Threads(context.database, context.redact.redactor), arguments
         )
-    print(msgspec.json.encode(result).decode() if arguments.json else render(result))
+    if arguments.json:
+        print_json(result)
+    else:
+        print(render(result))
     return 0
 
 
 def _add_operation(operations: Any, name: str, what: str) -> argparse.ArgumentParser:
-    return add_verb(operations, name, what, f"{what[0].upper()}{what[1:]}.", json="print the result as JSON")
+    about = f"{what[0].upper()}{what[1:]}."
+    examples = "".join(line + "\n" for line in EXAMPLES.splitlines() if line.split()[2] == name)
+    return add_verb(operations, name, what, about, run, examples=examples, json="print the result as JSON")
 
 
 def _add_create(operations: Any) -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from flowd.cli.main import run_command
+from flowd.cli.parser import Command, Verb
 
 ABOUT = "flowd hands your work with Claude Code over from one session to the next."
 EXAMPLES = """\
@@ -12,26 +12,30 @@ examples:
   flowd install          start at every login
   flowd doctor           check everything, with a fix for each problem
 """
-# The module of each verb, and the function in it that adds the verb (default: add_parser).
+# The help of each verb stands here too, so that the help of the command imports no verb.
 VERBS = {
-    "run": "flowd.cli.flowd.run",
-    "start": "flowd.cli.flowd.lifecycle:add_start",
-    "stop": "flowd.cli.flowd.lifecycle:add_stop",
-    "restart": "flowd.cli.flowd.lifecycle:add_restart",
-    "status": "flowd.cli.flowd.status",
-    "logs": "flowd.cli.flowd.logs",
-    "config": "flowd.cli.flowd.config",
-    "retry": "flowd.cli.flowd.lifecycle:add_retry",
-    "install": "flowd.cli.flowd.install.install",
-    "uninstall": "flowd.cli.flowd.install.install:add_uninstall",
-    "doctor": "flowd.cli.flowd.doctor",
-    "restore-backup": "flowd.cli.flowd.restore_backup",
-    "mcp": "flowd.cli.flowd.mcp:add_mcp",
-    "serve": "flowd.cli.flowd.mcp:add_serve",
-    "completion": "flowd.cli.completion",
+    "run": Verb("flowd.cli.flowd.run", "run in the foreground (for systemd and launchd)"),
+    "start": Verb("flowd.cli.flowd.lifecycle:add_start", "start in the background"),
+    "stop": Verb("flowd.cli.flowd.lifecycle:add_stop", "stop the daemon"),
+    "restart": Verb("flowd.cli.flowd.lifecycle:add_restart", "stop and start again"),
+    "status": Verb("flowd.cli.flowd.status", "show health, sessions and sinks"),
+    "logs": Verb("flowd.cli.flowd.logs", "show the log"),
+    "config": Verb("flowd.cli.flowd.config", "show the settings"),
+    "retry": Verb("flowd.cli.flowd.lifecycle:add_retry", "retry failed deliveries now"),
+    "install": Verb("flowd.cli.flowd.install.install", "start at every login"),
+    "uninstall": Verb("flowd.cli.flowd.install.install:add_uninstall", "undo install; your data stays"),
+    "doctor": Verb("flowd.cli.flowd.doctor", "check everything, with a fix for each problem"),
+    "restore-backup": Verb("flowd.cli.flowd.restore_backup", "restore a daily backup of core.db"),
+    "mcp": Verb("flowd.cli.flowd.mcp:add_mcp", "serve threads over MCP (stdio)"),
+    "serve": Verb("flowd.cli.flowd.mcp:add_serve", "serve threads over MCP (HTTP)"),
+    "completion": Verb("flowd.cli.completion", "print a shell completion script"),
 }
+
+COMMAND = Command("flowd", ABOUT, EXAMPLES, VERBS, default="status")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code."""
-    return run_command("flowd", ABOUT, EXAMPLES, VERBS, argv)
+    from flowd.cli.main import run_command
+
+    return run_command(COMMAND, argv)

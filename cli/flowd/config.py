@@ -6,8 +6,8 @@ from typing import Any
 
 import msgspec
 
-from flowd.cli.main import add_verb
 from flowd.cli.output import print_json, table
+from flowd.cli.parser import add_verb
 from flowd.config.paths import resolve_paths
 from flowd.config.settings import dotted_items, load_settings
 from flowd.system.text import cut
@@ -42,11 +42,12 @@ def run(arguments: argparse.Namespace) -> int:
     loaded = load_settings(file)
     items = dotted_items(loaded.settings)
     if arguments.json:
-        print_json({key: {"value": value, "from": loaded.origins[key]} for key, value in items})
+        found = {key: {"value": value, "from": loaded.origins[key]} for key, value in items}
+        print_json(found, name="settings")
         return 0
     rows = [("SETTING", "VALUE", "FROM")]
     rows += [(key, _text(value), loaded.origins[key]) for key, value in items]
-    print("\n".join(table(rows, shrink=2)))
+    print("\n".join(table(rows, shrink={1: 8, 2: 8})))
     return 0
 
 

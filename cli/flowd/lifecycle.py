@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from flowd.actions.daemon_client import Holder, ask, ask_running, control_socket, running_holder
 from flowd.cli.flowd.manager.manager import manager_owning, manager_serving, run_all
-from flowd.cli.main import add_verb
+from flowd.cli.parser import add_verb
 from flowd.config.paths import Paths, resolve_paths
 from flowd.config.settings import LiveSettings
 from flowd.system.errors import FlowdError, NotRunningError
@@ -24,7 +24,8 @@ CATCH_UP_POLL_S = 0.1
 def add_start(subparsers: Any) -> None:
     """Add ``flowd start``."""
     about = "Start flowd and wait until it answers."
-    add_verb(subparsers, "start", "start in the background", about, run_start)
+    examples = "  flowd start\n  flowd status           what it does\n"
+    add_verb(subparsers, "start", "start in the background", about, run_start, examples=examples)
 
 
 def run_start(_: argparse.Namespace) -> int:
@@ -57,7 +58,7 @@ def watch_catch_up(paths: Paths) -> None:
 def add_stop(subparsers: Any) -> None:
     """Add ``flowd stop``."""
     about = "Stop flowd: it stores what it has read and finishes its deliveries; killed after 6 s."
-    add_verb(subparsers, "stop", "stop the daemon", about, run_stop)
+    add_verb(subparsers, "stop", "stop the daemon", about, run_stop, examples="  flowd stop\n")
 
 
 def run_stop(_: argparse.Namespace) -> int:
@@ -68,7 +69,9 @@ def run_stop(_: argparse.Namespace) -> int:
 
 def add_restart(subparsers: Any) -> None:
     """Add ``flowd restart``."""
-    add_verb(subparsers, "restart", "stop and start again", "Stop flowd and start it again.", run_restart)
+    about = "Stop flowd and start it again; with invalid settings it keeps running."
+    examples = "  flowd restart          after an upgrade\n"
+    add_verb(subparsers, "restart", "stop and start again", about, run_restart, examples=examples)
 
 
 def run_restart(_: argparse.Namespace) -> int:
@@ -87,6 +90,7 @@ def add_retry(subparsers: Any) -> None:
         "retry failed deliveries now",
         "Retry the deliveries that sinks have quarantined or are waiting to retry.",
         run_retry,
+        examples="  flowd retry            everything\n  flowd retry beads      only this sink\n",
     )
     parser.add_argument("sink", nargs="?", help="only this sink (default: all)")
 

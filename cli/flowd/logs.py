@@ -12,11 +12,16 @@ from typing import Any, TextIO
 
 import msgspec
 
-from flowd.cli.main import add_verb
 from flowd.cli.output import paint, visible
+from flowd.cli.parser import add_verb, count_of
 from flowd.config.paths import resolve_paths
 from flowd.system.errors import FlowdError
 
+EXAMPLES = """\
+  flowd logs               the last 20 events
+  flowd logs -f            follow it
+  flowd logs -n 500 --json | jq 'select(.level == "error")'
+"""
 LOG_NAME = "flowd.log"
 POLL_S = 0.2
 COLOURS = {"warning": "yellow", "error": "red", "critical": "red"}
@@ -28,13 +33,14 @@ def add_parser(subparsers: Any) -> None:
         subparsers,
         "logs",
         "show the log",
-        "Print the daemon's log.",
+        "Print the daemon's log, in your time zone.",
         run,
+        examples=EXAMPLES,
         json="print JSON lines",
     )
     parser.add_argument("-f", "--follow", action="store_true", help="follow the log until Ctrl-C")
     parser.add_argument(
-        "-n", "--lines", type=int, default=20, metavar="N", help="the last N events (default 20)"
+        "-n", "--lines", type=count_of, default=20, metavar="N", help="the last N events (default 20)"
     )
 
 
@@ -44,7 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
     if not file.exists():
         raise FlowdError(f"no log at {file} yet", hint="run `flowd start`")
     with _open(file) as stream:
-        for line in deque(chain(_previous_lines(file), stream), maxlen=max(0, arguments.lines)):
+        for line in deque(chain(_previous_lines(file), stream), maxlen=arguments.lines):
             _print(line, as_json=arguments.json)
         if arguments.follow:
             for line in _new_lines(file, stream):

@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from flowd.actions.context import Context
-from flowd.cli.main import add_verb
+from flowd.cli.parser import add_verb
 from flowd.daemon.child import follow_parent
 from flowd.store.threads.threads import Threads
 from flowd.system.errors import FlowdError
@@ -26,14 +26,14 @@ def need_mcp() -> None:
 
 MCP = """\
 Serve the threads over MCP on standard input and output. MCP clients start this command themselves.
-
-  claude mcp add --scope user flowd -- flowd mcp     (or: flowd install --mcp)
 """
 
 
 def add_mcp(subparsers: Any) -> None:
     """Add ``flowd mcp``."""
-    add_verb(subparsers, "mcp", "serve threads over MCP (stdio)", MCP, run_mcp)
+    examples = "  flowd install --mcp                                      register it\n"
+    examples += "  claude mcp add --scope user flowd -- flowd mcp           the same by hand\n"
+    add_verb(subparsers, "mcp", "serve threads over MCP (stdio)", MCP, run_mcp, examples=examples)
 
 
 def run_mcp(_: argparse.Namespace) -> int:

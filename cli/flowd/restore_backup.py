@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from flowd.actions.daemon_client import running_holder
-from flowd.cli.main import add_verb
 from flowd.cli.output import ago, size, table
+from flowd.cli.parser import add_verb
 from flowd.config.paths import resolve_paths
 from flowd.config.settings import load_settings
 from flowd.store.backups import Backup, daily_backups, restore
@@ -67,4 +67,4 @@ def _print_list(database: Path, backups: list[Backup]) -> None:
         print(f"no backups of {database} yet: flowd makes one a day")
         return
     rows = [[one.path.name, ago(one.made_at), size(one.size_bytes)] for one in backups]
-    print("\n".join(table([["NAME", "MADE", "SIZE"], *rows])))
+    print("\n".join(table([["NAME", "MADE", "SIZE"], *rows], shrink={0: 8})))

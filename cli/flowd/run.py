@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from flowd import __version__
-from flowd.cli.main import add_verb
+from flowd.cli.parser import add_verb
 from flowd.config.paths import make_private_dir, resolve_paths
 
 
@@ -20,6 +20,7 @@ def add_parser(subparsers: Any) -> None:
         "run in the foreground (for systemd and launchd)",
         "Run flowd in the foreground until it is stopped.",
         run,
+        examples="  flowd run              end it with Ctrl-C\n",
     )
     parser.add_argument("--detach", action="store_true", help="detach first, as `flowd start` does")
 

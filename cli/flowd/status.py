@@ -9,8 +9,9 @@ import msgspec
 
 from flowd import __version__
 from flowd.actions.daemon_client import ask_running
-from flowd.cli.main import EXIT_COULD_NOT, EXIT_NOT_RUNNING, add_verb
+from flowd.cli.main import EXIT_COULD_NOT, EXIT_NOT_RUNNING
 from flowd.cli.output import ago, home_relative, paint, print_json, size, table, wrapped
+from flowd.cli.parser import add_verb
 from flowd.config.paths import resolve_paths
 from flowd.daemon.control.status import (
     FailureLine,
@@ -84,7 +85,7 @@ def _sessions(status: Running) -> list[str]:
         for line in sessions[:MAX_SESSIONS]
     ]
     more = status.sessions_tracked - min(len(sessions), MAX_SESSIONS)
-    return [*table(rows, shrink=4), *([f"and {more} more"] if more > 0 else [])]
+    return [*table(rows, shrink={4: 8}), *([f"and {more} more"] if more > 0 else [])]
 
 
 def _sinks(status: Running) -> list[str]:
@@ -102,7 +103,7 @@ def _sinks(status: Running) -> list[str]:
     ]
     details = [f"{sink.name}: {sink.detail}" for sink in status.sinks if sink.detail]
     lines = [line for detail in details for line in wrapped(detail, first="  ", rest="    ")]
-    return [*table(rows, shrink=5), *lines]
+    return [*table(rows, shrink={5: 8}), *lines]
 
 
 def _failures(failures: list[FailureLine]) -> list[str]:
@@ -112,7 +113,7 @@ def _failures(failures: list[FailureLine]) -> list[str]:
         for failure in failures[:MAX_FAILURES]
     ]
     more = len(failures) - MAX_FAILURES
-    return [*table(rows, shrink=0), *([f"and {more} more"] if more > 0 else [])]
+    return [*table(rows, shrink={0: 8, 3: 12}), *([f"and {more} more"] if more > 0 else [])]
 
 
 def _foot(status: Running) -> list[str]:
@@ -234,7 +235,7 @@ def _print(status: Running | NotRunning, *, as_json: bool, clear: bool) -> None:
     if clear and sys.stdout.isatty():
         sys.stdout.write("\x1b[H\x1b[2J")
     if as_json:
-        print_json(status)
+        print_json(status, as_it_is=True)
     elif isinstance(status, Running):
         print("\n".join(page(status)))
     else:

@@ -31,7 +31,7 @@ def test_json_is_visible_and_reads_back_as_it_was(capsys: pytest.CaptureFixture[
         print_json({"text": HOSTILE})
     printed = capsys.readouterr().out
     assert not set(HOSTILE) - set("a[8mb2J") & set(printed)
-    assert json.loads(printed) == {"text": HOSTILE}
+    assert json.loads(printed) == {"schema_version": 1, "text": HOSTILE}
 
 
 def test_on_a_terminal_only_the_controls_of_flowd_stay() -> None:

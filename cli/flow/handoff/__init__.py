@@ -11,7 +11,7 @@ from flowd.actions.handoff.track import find_track
 from flowd.cli.flow.handoff import create, resume
 from flowd.cli.flow.handoff.documents import add_ack, add_log, add_migrate
 from flowd.cli.flow.handoff.track import add_begin
-from flowd.cli.main import add_verb
+from flowd.cli.parser import add_verb
 
 EXAMPLES = """\
   flow handoff             at the start of a session resume from a recent handoff, else create one

@@ -8,8 +8,8 @@ from flowd.actions.context import Context
 from flowd.actions.handoff.create import HandoffRequest, create_handoff
 from flowd.actions.handoff.project import ProjectHandoffs, open_project
 from flowd.cli.flow.handoff.track import created_lines, question_about_workers
-from flowd.cli.main import add_verb
 from flowd.cli.output import print_json, visible
+from flowd.cli.parser import add_verb
 from flowd.model.facts import Trigger
 
 # Option, field of the request, help.

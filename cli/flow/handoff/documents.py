@@ -9,8 +9,8 @@ import msgspec
 from flowd.actions.context import Context
 from flowd.actions.handoff.escalation import acknowledge, escalate
 from flowd.actions.handoff.project import ProjectHandoffs, migrate, open_project, plan_migration
-from flowd.cli.main import add_verb
 from flowd.cli.output import print_json, table, visible
+from flowd.cli.parser import add_verb
 from flowd.handoff.markdown.directory import Move
 from flowd.handoff.markdown.index import ParsedHandoff, refresh_index, trigger_of
 from flowd.system.times import local_minute
@@ -36,6 +36,7 @@ def add_log(subparsers: Any) -> None:
         "list this project's handoffs",
         "List this project's handoffs, newest first, and bring its index file up to date.",
         run_log,
+        examples="  flow handoff log\n  flow handoff log --json\n",
         json="print the list as JSON",
     )
 
@@ -73,7 +74,7 @@ def _log_page(rows: list[LoggedHandoff], index: str) -> list[str]:
     for row in rows:
         time = local_minute(row.at)
         cells.append((time, row.trigger, row.purpose, os.path.basename(row.path)))
-    lines = table(cells, shrink=2)
+    lines = table(cells, shrink={2: 12, 3: 12})
     for row in rows:
         name = os.path.basename(row.path)
         lines += [f"! {name} needs a person: {reason}" for reason in row.escalations]
@@ -90,6 +91,8 @@ def add_ack(subparsers: Any) -> None:
         "acknowledge escalations",
         "Record that you have seen the escalations in this project's handoffs; the files stay as they are.",
         run_ack,
+        examples="  flow handoff ack                       all of this project\n"
+        "  flow handoff ack 2026-03-01_login.md   those of one handoff\n",
         json="print the acknowledged escalations as JSON",
     )
     parser.add_argument(
@@ -118,6 +121,7 @@ def add_escalate(subparsers: Any) -> None:
         "ask for a person's review",
         "Append an escalation to this project's newest handoff.",
         run_escalate,
+        examples='  flow escalate "The migration drops a column: is that wanted?"\n',
     )
     parser.add_argument("reason", metavar="REASON", help="what a person should review")
 
@@ -138,6 +142,8 @@ def add_migrate(subparsers: Any) -> None:
         "rename directories of the first contract version",
         "Print which handoff directories have names of the first contract version; rename them with --apply.",
         run_migrate,
+        examples="  flow handoff migrate            what would be renamed\n"
+        "  flow handoff migrate --apply    rename it\n",
         json="print the moves as JSON",
     )
     parser.add_argument("--apply", action="store_true", help="rename them (default: only print the plan)")

@@ -7,8 +7,8 @@ from flowd.actions.context import Context
 from flowd.actions.handoff.project import open_project
 from flowd.actions.handoff.resume import ResumedHandoff, resume_named
 from flowd.cli.flow.handoff.track import track_lines
-from flowd.cli.main import add_verb
 from flowd.cli.output import paint, print_json, visible
+from flowd.cli.parser import add_verb
 from flowd.handoff.task_context import NOT_ACCEPTED
 from flowd.system.text import and_more
 

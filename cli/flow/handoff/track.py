@@ -8,8 +8,8 @@ from flowd.actions.context import Context
 from flowd.actions.handoff.create import begin_epic
 from flowd.actions.handoff.project import open_project
 from flowd.actions.handoff.track import AskAboutWorkers, ResumedTrack, TrackCreated, WorkersChoice
-from flowd.cli.main import add_verb
 from flowd.cli.output import print_json, visible
+from flowd.cli.parser import add_verb
 from flowd.handoff.task_context import NOT_ACCEPTED
 from flowd.handoff.track.workers import Workers
 

@@ -9,8 +9,9 @@ from flowd.cli.flowd.doctor import files as doctor_files
 from flowd.cli.flowd.doctor import hooks as doctor_hooks
 from flowd.cli.flowd.doctor import system as doctor_system
 from flowd.cli.flowd.doctor.finding import CheckResult, DoctorContext, gather_context
-from flowd.cli.main import EXIT_COULD_NOT, add_verb
+from flowd.cli.main import EXIT_COULD_NOT
 from flowd.cli.output import paint, print_json
+from flowd.cli.parser import add_verb
 from flowd.config.paths import resolve_paths
 
 CHECKS = (
@@ -43,6 +44,7 @@ def add_parser(subparsers: Any) -> None:
         "Check the daemon, its files and what it needs. Changes nothing.\n"
         "exit code: 0 without trouble (there may be warnings), 1 with trouble",
         run,
+        examples="  flowd doctor\n  flowd doctor --json\n",
         json="print the findings as JSON",
     )
 
@@ -52,7 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
     case = gather_context(resolve_paths())
     findings = [_run(check, case) for check in CHECKS]
     if arguments.json:
-        print_json(findings)
+        print_json(findings, name="findings")
     else:
         print("\n".join(line(finding) for finding in findings))
     return EXIT_COULD_NOT if any(finding.level == "trouble" for finding in findings) else 0

@@ -7,7 +7,7 @@ from flowd.cli.flowd.install import hooks as install_hooks
 from flowd.cli.flowd.install import mcp as install_mcp
 from flowd.cli.flowd.install import plugin as install_plugin
 from flowd.cli.flowd.install import service as install_service
-from flowd.cli.main import add_verb
+from flowd.cli.parser import add_verb
 from flowd.config.paths import Paths, resolve_paths
 
 
@@ -87,6 +87,7 @@ def add_uninstall(subparsers: Any) -> None:
         "undo install; your data stays",
         "Stop flowd and remove what `flowd install` wrote. The data stays.",
         run_uninstall,
+        examples="  flowd uninstall --dry-run\n  flowd uninstall --hooks    only the hooks\n",
     )
     parser.add_argument("--dry-run", action="store_true", help="print every change, make none")
     parser.add_argument("--hooks", action="store_true", help="remove only Claude Code's hooks")

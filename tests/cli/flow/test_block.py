@@ -49,7 +49,7 @@ def test_the_report_for_programs_has_every_violation(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run_verb(block, "validate", "--json", file(tmp_path, INVALID)) == 1
-    (report,) = json.loads(capsys.readouterr().out)
+    (report,) = json.loads(capsys.readouterr().out)["files"]
     assert [violation["field"] for violation in report["blocks"][0]["violations"]] == [
         "blockers",
         "suggested_next_steps",

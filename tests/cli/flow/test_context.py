@@ -56,5 +56,5 @@ def test_what_the_project_learned_follows_when_asked_for(capsys: pytest.CaptureF
 
 
 def test_programs_get_the_whole_blocks(capsys: pytest.CaptureFixture[str]) -> None:
-    (told,) = json.loads(printed(capsys, "3", "--from", "1", "--json"))
+    (told,) = json.loads(printed(capsys, "3", "--from", "1", "--json"))["contexts"]
     assert told["block"]["outcome"] == "completed"

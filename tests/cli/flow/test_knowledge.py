@@ -65,7 +65,9 @@ def test_which_tasks_discovered_patterns_about_auth_is_one_line(
 
 
 def test_a_search_for_programs_names_tasks_and_ids(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (found,) = json.loads(printed(capsys, "search", "--severity", "high", "--json", "--project", "."))
+    (found,) = json.loads(printed(capsys, "search", "--severity", "high", "--json", "--project", "."))[
+        "nodes"
+    ]
     assert (found["summary"], found["tasks"]) == ("The login page is cached", ["Task 4: Sign in"])
     assert printed(capsys, "search", "nonsense") == "nothing found\n"
 
@@ -74,7 +76,7 @@ def test_a_node_is_shown_with_who_said_it_where(project: Path, capsys: pytest.Ca
     out = printed(capsys, "show", "pattern-001")
     assert "in tasks/task-4.md:3 of session 5e55" in out
     assert "task-4 discovered it" in out
-    (known,) = json.loads(printed(capsys, "show", "task-4", "--json"))
+    (known,) = json.loads(printed(capsys, "show", "task-4", "--json"))["nodes"]
     assert len(known["edges"]) == 3
 
 
@@ -117,7 +119,7 @@ def test_the_graph_goes_out_and_in(project: Path, tmp_path: Path, capsys: pytest
     file = tmp_path / "graph.json"
     file.write_text(printed(capsys, "export"), encoding="utf-8")
     assert printed(capsys, "import", file) == "imported 4 nodes\n"
-    (found,) = json.loads(printed(capsys, "search", "gate", "--type", "pattern", "--json"))
+    (found,) = json.loads(printed(capsys, "search", "gate", "--type", "pattern", "--json"))["nodes"]
     assert found["mentions"] == 2
     assert printed(capsys, "export", "--format", "mermaid").startswith("graph LR\n")
     assert printed(capsys, "export", "--format", "dot", "--project", ".").startswith("digraph")

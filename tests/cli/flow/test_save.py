@@ -183,7 +183,9 @@ def test_sessions_lists_those_of_the_project_or_of_all(
     everywhere = say(capsys, "sessions", "--all")
     assert "here-1" in everywhere
     assert "there-1" in everywhere
-    assert {state["session_id"] for state in json.loads(say(capsys, "sessions", "--all", "--json"))} == {
+    assert {
+        state["session_id"] for state in json.loads(say(capsys, "sessions", "--all", "--json"))["sessions"]
+    } == {
         "here-1",
         "there-1",
     }

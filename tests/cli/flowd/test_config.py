@@ -39,7 +39,7 @@ def test_every_setting_is_shown_with_its_origin(file: Path, capsys: pytest.Captu
 
 def test_json_has_the_value_and_the_whole_path(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file.write_text("redaction:\n  patterns: ['a+']\n")
-    answer: dict[str, Any] = json.loads(printed(capsys, "--json"))
+    answer: dict[str, Any] = json.loads(printed(capsys, "--json"))["settings"]
     assert answer["redaction.patterns"] == {"value": ["a+"], "from": str(file)}
     assert answer["serve.enabled"] == {"value": False, "from": "default"}
 

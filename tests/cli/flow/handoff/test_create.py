@@ -110,9 +110,7 @@ def test_create_works_where_nothing_is_known(shop: Shop, monkeypatch: pytest.Mon
 
 
 def test_a_trigger_that_is_none_is_wrong_usage(shop: Shop) -> None:
-    with pytest.raises(SystemExit) as ended:
-        main(["handoff", "create", "--trigger", "whim"])
-    assert ended.value.code == 2
+    assert main(["handoff", "create", "--trigger", "whim"]) == 2
 
 
 def test_a_path_too_long_for_a_name_is_said_and_nothing_is_lost(
@@ -278,7 +276,7 @@ def test_migrate_first_shows_then_moves_and_keeps_whose_it_was(
     assert "moved" in shop.flow("handoff", "migrate", "--apply")
     assert not old.exists()
     rows = shop.answer("handoff", "log")["handoffs"]
-    assert [row["at"] for row in rows if row["purpose"] == "Work of a_b"] == [1000.0]
+    assert [row["at"] for row in rows if row["purpose"] == "Work of a_b"] == ["1970-01-01T00:16:40.000Z"]
     monkeypatch.chdir(shop.root.parent / "a-b")
     assert [row["purpose"] for row in shop.answer("handoff", "log")["handoffs"]] == ["Work of a-b"]
     assert "nothing to migrate" in shop.flow("handoff", "migrate")

@@ -33,7 +33,7 @@ def snapshot(folder: Path) -> dict[str, tuple[int, bytes]]:
 
 
 def levels(printed: str) -> dict[str, str]:
-    findings: list[dict[str, Any]] = json.loads(printed)
+    findings: list[dict[str, Any]] = json.loads(printed)["findings"]
     return {finding["check"]: finding["level"] for finding in findings}
 
 
