@@ -7,10 +7,10 @@ from typing import Annotated, Any, Literal, get_type_hints
 
 import msgspec
 
+from flowd.config.settings_text import read_text, read_yaml, wanted
 from flowd.model.session import AutomaticTrigger, Trigger
 from flowd.system.errors import SettingsError
 from flowd.system.regex_cost import UnsafePatternError, compile_all
-from flowd.system.yaml_text import YamlTextError, load_yaml
 
 Positive = Annotated[float, msgspec.Meta(gt=0)]
 Patterns = Annotated[tuple[str, ...], msgspec.Meta(description="regular expressions")]
@@ -160,10 +160,14 @@ class LoadedSettings(msgspec.Struct, frozen=True):
 
 def load_settings(config_file: Path) -> LoadedSettings:
     """Return the defaults overridden by *config_file*, or raise SettingsError naming the culprit."""
-    values = _read_yaml(_defaults_text(), "defaults.yaml")
+    return parse_settings(read_text(config_file), str(config_file))
+
+
+def parse_settings(text: str, name: str) -> LoadedSettings:
+    """Return the defaults overridden by *text*, the content of the file *name*."""
+    values = read_yaml(_defaults_text(), "defaults.yaml")
     origins = dict.fromkeys(_dotted_keys(values), "default")
-    theirs = _read_yaml(_read_text(config_file), str(config_file))
-    _override(values, theirs, str(config_file), origins)
+    _override(values, read_yaml(text, name), name, origins)
     try:
         return LoadedSettings(msgspec.convert(values, Settings), origins)
     except msgspec.ValidationError as error:
@@ -182,27 +186,6 @@ def dotted_items(settings: Settings) -> list[tuple[str, Any]]:
 
 def _defaults_text() -> str:
     return resources.files("flowd.config").joinpath("defaults.yaml").read_text(encoding="utf-8")
-
-
-def _read_text(file: Path) -> str:
-    try:
-        return file.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        return ""
-    except (OSError, UnicodeDecodeError) as error:
-        raise SettingsError(f"{file}: cannot be read: {error}", hint="check its permissions") from error
-
-
-def _read_yaml(text: str, name: str) -> dict[str, Any]:
-    try:
-        value = load_yaml(text)
-    except YamlTextError as error:
-        raise SettingsError(f"{name}: {error}", hint="see `flowd config --defaults`") from error
-    if value is None:
-        return {}
-    if not isinstance(value, dict):
-        raise SettingsError(f"{name}: a mapping of sections is expected, not {type(value).__name__}")
-    return value
 
 
 def _dotted_keys(values: dict[str, Any]) -> list[str]:
@@ -233,9 +216,10 @@ def _checked(file: str, section: str, key: str, value: Any) -> Any:
         if kind is Patterns:
             compile_all(value)
     except (msgspec.ValidationError, UnsafePatternError) as error:
+        why = str(error) if isinstance(error, UnsafePatternError) else f"it must be {wanted(kind)}"
         raise SettingsError(
-            f"{file}: {section}.{key}: {value!r} is not valid: {error}",
-            hint="`flowd config --defaults` shows every setting with its meaning",
+            f"{file}: {section}.{key}: {value!r} is not valid: {why}",
+            hint=f"`flowd config set {section}.{key} VALUE` sets it; `flowd config --defaults` explains it",
         ) from error
     return value
 
@@ -253,6 +237,7 @@ class LiveSettings:
 
     def __init__(self, config_file: Path) -> None:
         self.config_file = config_file
+        self._read_at = _version_of(config_file)
         self._loaded = load_settings(config_file)
 
     @property
@@ -267,4 +252,17 @@ class LiveSettings:
 
     def reload(self) -> None:
         """Read the file again; raise SettingsError and keep the old settings when it is wrong."""
+        self._read_at = _version_of(self.config_file)
         self._loaded = load_settings(self.config_file)
+
+    def is_outdated(self) -> bool:
+        """Return True if the file has changed since it was last read, valid or not."""
+        return _version_of(self.config_file) != self._read_at
+
+
+def _version_of(file: Path) -> tuple[int, int, int] | None:
+    try:
+        status = file.stat()
+    except OSError:
+        return None
+    return status.st_mtime_ns, status.st_size, status.st_ino

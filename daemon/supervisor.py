@@ -41,6 +41,7 @@ LAST_JOIN_S = 0.5
 INBOX_SLICE_S = 0.02
 NOTHING_TO_POLL_S = 30.0
 LOCK_CHECK_S = 5.0
+SETTINGS_CHECK_S = 3.0
 
 
 class Supervisor:
@@ -193,6 +194,11 @@ class Supervisor:
                 log.warning("thread_restarted", thread=thread.name)
                 thread.start()
 
+    def _reload_changed_settings(self) -> None:
+        """Reload the settings if config.yaml is not the file that was read last."""
+        if self._settings.is_outdated():
+            self._reload_settings()
+
     def _reload_settings(self) -> str:
         """Read config.yaml again; keep the current settings and return the error if it is invalid."""
         try:
@@ -220,6 +226,7 @@ class Supervisor:
         every(lambda: TICK_S, self._health.request_beats)
         every(lambda: LOCK_CHECK_S, self._health.check_locks)
         every(self._health.backups.interval_s, self._health.backups.start)
+        every(lambda: SETTINGS_CHECK_S, self._reload_changed_settings)
         interval_s = watchdog_interval_s()
         if interval_s:
             every(lambda: interval_s, self._health.notify_watchdog)

@@ -62,10 +62,10 @@ def test_every_default_can_be_written_into_the_file_as_it_is(tmp_path: Path) -> 
         ("7: 1\n", "unknown key 7 (value 1)", "`flowd config --defaults` lists all keys"),
         (
             "watch:\n  poll_s: soon\n",
-            "watch.poll_s: 'soon' is not valid: Expected `float`, got `str`",
+            "watch.poll_s: 'soon' is not valid: it must be a number above 0",
             "--defaults",
         ),
-        ("watch:\n  poll_s: 0\n", "watch.poll_s: 0 is not valid: Expected `float` > 0.0", "--defaults"),
+        ("watch:\n  poll_s: 0\n", "watch.poll_s: 0 is not valid: it must be a number above 0", "--defaults"),
         ("log:\n  level: loud\n", "log.level: 'loud' is not valid", "--defaults"),
         ("log:\n  files_kept: -1\n", "log.files_kept: -1 is not valid", "--defaults"),
         ("serve:\n  enabled: 3\n", "serve.enabled: 3 is not valid", "--defaults"),
@@ -127,3 +127,28 @@ def test_every_setting_is_explained_by_a_comment_above_it() -> None:
     assert len(sections) == len(module.Settings.__struct_fields__)
     for section in sections:
         assert section.splitlines()[1].strip().startswith("#"), section
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("log:\n  level: loud\n", "it must be one of debug, error, info, warning"),
+        ("handoff_yaml:\n  projects: some\n", "it must be one of all, none, opted_in"),
+        ("handoff_markdown:\n  triggers: [never]\n", "it must be a list, each one of "),
+        ("serve:\n  port: 99999\n", "it must be a whole number from 1 to 65535"),
+        ("beads:\n  enabled: maybe\n", "it must be true or false"),
+        ("store:\n  path: 3\n", "it must be text or null"),
+        ("idle:\n  after_minutes: 1\n  after_minutes: 2\n", "after_minutes is set twice, line 3"),
+        ("idle:\n\nlog:\nidle:\n", "idle is set twice, line 4"),
+    ],
+)
+def test_what_would_be_right_is_said(tmp_path: Path, text: str, said: str) -> None:
+    with pytest.raises(SettingsError, match=re.escape(said)):
+        load_settings(written(tmp_path, text))
+
+
+def test_a_file_in_another_encoding_is_named_as_such(tmp_path: Path) -> None:
+    (tmp_path / "config.yaml").write_bytes(b"idle:\n  # gr\xf6sse\n")
+    with pytest.raises(SettingsError, match="not UTF-8 text, line 2") as raised:
+        load_settings(tmp_path / "config.yaml")
+    assert raised.value.hint == "save it as UTF-8"
