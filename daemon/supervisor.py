@@ -194,11 +194,6 @@ class Supervisor:
                 log.warning("thread_restarted", thread=thread.name)
                 thread.start()
 
-    def _reload_changed_settings(self) -> None:
-        """Reload the settings if config.yaml is not the file that was read last."""
-        if self._settings.is_outdated():
-            self._reload_settings()
-
     def _reload_settings(self) -> str:
         """Read config.yaml again; keep the current settings and return the error if it is invalid."""
         try:
@@ -226,7 +221,7 @@ class Supervisor:
         every(lambda: TICK_S, self._health.request_beats)
         every(lambda: LOCK_CHECK_S, self._health.check_locks)
         every(self._health.backups.interval_s, self._health.backups.start)
-        every(lambda: SETTINGS_CHECK_S, self._reload_changed_settings)
+        every(lambda: SETTINGS_CHECK_S, lambda: self._settings.is_outdated() and self._reload_settings())
         interval_s = watchdog_interval_s()
         if interval_s:
             every(lambda: interval_s, self._health.notify_watchdog)

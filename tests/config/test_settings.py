@@ -103,7 +103,7 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match=r"config\.yaml: cannot be read: .*directory"):
         load_settings(tmp_path / "config.yaml")
     (tmp_path / "latin.yaml").write_bytes(b"idle:\n  after_minutes: \xff\n")
-    with pytest.raises(SettingsError, match=r"latin\.yaml: cannot be read: .*utf-8"):
+    with pytest.raises(SettingsError, match=r"latin\.yaml: not UTF-8 text, line 2"):
         load_settings(tmp_path / "latin.yaml")
 
 
