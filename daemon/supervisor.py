@@ -33,7 +33,6 @@ from flowd.sinks.protocol import Sink
 from flowd.sinks.registry import make_sinks
 from flowd.store.database import Database
 from flowd.store.journal import Journal
-from flowd.store.sessions import Pause
 from flowd.system.errors import SettingsError
 from flowd.system.processes import end_programs, python_command, running_programs
 
@@ -194,6 +193,10 @@ class Supervisor:
                 log.warning("thread_restarted", thread=thread.name)
                 thread.start()
 
+    def _reload_changed_settings(self) -> None:
+        if self._settings.is_outdated():
+            self._reload_settings()
+
     def _reload_settings(self) -> str:
         """Read config.yaml again; keep the current settings and return the error if it is invalid."""
         try:
@@ -210,18 +213,17 @@ class Supervisor:
     # Periodic work. What needs the reader is submitted to its queue.
 
     def _start_clocks(self) -> None:
-        every = self._clocks.every
-        every(
-            lambda: self._settings.current.watch.reconcile_s,
-            lambda: self._queue.submit(self._reader.reconcile),
-        )
+        every, submit = self._clocks.every, self._queue.submit
+        every(lambda: self._settings.current.watch.reconcile_s, lambda: submit(self._reader.reconcile))
         every(self._poll_interval_s, self._poll)
-        every(lambda: TICK_S, IdleWatch(self._gate, self._settings, self._record_idle).check)
+        record_idle = self._reader.record_idle
+        idle = IdleWatch(self._gate, self._settings, lambda pause: submit(partial(record_idle, pause)))
+        every(lambda: TICK_S, idle.check)
         every(lambda: TICK_S, self._replace_dead_watcher)
         every(lambda: TICK_S, self._health.request_beats)
         every(lambda: LOCK_CHECK_S, self._health.check_locks)
         every(self._health.backups.interval_s, self._health.backups.start)
-        every(lambda: SETTINGS_CHECK_S, lambda: self._settings.is_outdated() and self._reload_settings())
+        every(lambda: SETTINGS_CHECK_S, self._reload_changed_settings)
         interval_s = watchdog_interval_s()
         if interval_s:
             every(lambda: interval_s, self._health.notify_watchdog)
@@ -236,9 +238,6 @@ class Supervisor:
     def _poll(self) -> None:
         if self._watcher.unwatched:
             self._queue.submit(self._reader.poll)
-
-    def _record_idle(self, pause: Pause) -> None:
-        self._queue.submit(partial(self._reader.record_idle, pause))
 
     def _replace_dead_watcher(self) -> None:
         if not self._watcher.alive:
