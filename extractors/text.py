@@ -6,19 +6,19 @@ from operator import add
 
 import msgspec
 
+from flowd.system.markdown import LINK
 from flowd.system.text import cut as cut
 
 SHORT_WORD = 3
 
 _FENCES = ("```", "~~~")
-_CODE_SPAN = re.compile(r"(`+[^`\n]+`+)")
+_CODE_SPAN = re.compile(r"((?<!`)`++[^`\n]++`+)")
 _STARRED = re.compile(r"(?<![\w*/])\*(?!\s)([^*\n]+?)(?<!\s)\*(?![\w*])")
 _UNDERSCORED = re.compile(r"(?<!\w)_([^_\n]+)_(?!\w)")
-_LINK = re.compile(r"!?\[([^\]\n]*)\]\([^)\n]*\)")
 _MARKER = re.compile(r"\s*(?:#{1,6}\s+|>\s*|(?:[-*+•]|\d{1,2}[.)])\s+)*(?:\[[ xX]\]\s+)?")
 _SYMBOL = re.compile("[\u2600-\u27bf\U0001f000-\U0001faff\ufe0f\u200d\u2b50\u2b1c\u2b1b]+ *")
 _TAG = re.compile(
-    r"</?(?:br|b|i|em|strong|code|details|summary|sub|sup|kbd|p|div|span)\b[^>\n]*>", re.IGNORECASE
+    r"</?(?:br|b|i|em|strong|code|details|summary|sub|sup|kbd|p|div|span)\b[^<>\n]*>", re.IGNORECASE
 )
 _AFTER_STOP = r"[\"')\]*]*)(?<!e\.g\.|i\.e\.)(?<!vs\.|cf\.)\s+(?=[A-Z0-9\"'(\[`*/#—~])"
 _SENTENCE_END = re.compile(r"([.!?]" + _AFTER_STOP)
@@ -47,7 +47,7 @@ def plain(markdown: str) -> str:
     elif "*" in line or "_" in line or "~" in line:
         line = _bare(line)
     if "](" in line:
-        line = _LINK.sub(r"\1", line)
+        line = LINK.sub(r"\1", line)
     if "<" in line:
         line = _TAG.sub(" ", line)
     if not line.isascii():

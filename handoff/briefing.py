@@ -11,7 +11,7 @@ TAG = "flow-guardian-context"
 # The client silently cuts off hook output beyond this.
 MAX_CHARACTERS = 10_000
 # Elements with a dash in their name are the client's and flowd's own; no text may open or end one.
-_OWN_ELEMENT = re.compile(r"<(?=\s*/?\s*[a-z]+-[a-z-])", re.IGNORECASE)
+_OWN_ELEMENT = re.compile(r"<(?=\s*+(?:/\s*+)?[a-z]+-[a-z-])", re.IGNORECASE)
 UNFINISHED = "Unfinished"
 FILES_SHOWN = {"L0": 0, "L1": 5, "L2": 10, "L3": 40}
 

@@ -39,7 +39,7 @@ CARRIED = ("FLOWD_CONFIG", "FLOWD_DATA_DIR", "FLOWD_STATE_DIR", "FLOWD_RUNTIME_D
 # program.py searches settings.json for these texts: with them, the plugin's hooks do nothing.
 MARK = "||: flowd"
 OLD_MARK = "# flowd-hook "
-OURS = re.compile(rf"hook\.sh'?{re.escape(MARK)}$|^set -- (\w+); .*hook\.sh.* {OLD_MARK}\1$", re.DOTALL)
+OURS = re.compile(rf"hook\.sh'?{re.escape(MARK)}$|^set -- (\w+); (?>.*?hook\.sh).* {OLD_MARK}\1$", re.DOTALL)
 LAUNCHER = "hook.sh"
 
 

@@ -21,6 +21,8 @@ _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*)")
 _BULLET = re.compile(r"([ \t]*)(?:>[ \t]*)*(?:[-*+•]|\d{1,3}[.)])[ \t]+(.*)")
 _BOX = re.compile(r"\[([ xX~!/-])\](?=[ \t]|$)[ \t]*(.*)", re.DOTALL)
 _ROW = re.compile(r"[ \t]*\|(.+)\|[ \t]*")
+# A link or an image; its address may hold parentheses once.
+LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()]*(?:\([^()]*\)[^()]*)?\)")
 _LINE_END = re.compile(r"\r\n|\r|\n")
 
 

@@ -11,8 +11,12 @@ from flowd.system.errors import FlowdError
 
 MAX_CHARACTERS = 256 * 1024
 MAX_DEPTH = 32
-# Nobody writes more by hand, and sixteen cannot be multiplied into anything large.
 MAX_ALIASES = 16
+# Counting what an alias stands for each time: sixteen of them can multiply a text by some hundreds.
+MAX_VALUES = 100_000
+# YAML 1.1 reads digits and colons as one number to the base of sixty, in quadratic time.
+MAX_NUMBER_CHARACTERS = 100
+_DIGITS = "+-0123456789_:."
 
 
 class YamlTextError(FlowdError, ValueError):
@@ -61,10 +65,15 @@ def yaml_events(
     if len(text) > max_characters:
         raise YamlTextError(f"longer than {max_characters // 1024} KB", first_line)
     aliases = depth = 0
+    sizes = _Sizes()
     events: Iterator[Any] = yaml.parse(text, Loader=loader)
     try:
         for number, event in enumerate(events):
             line = event.start_mark.line + first_line
+            if sizes.add(event) > MAX_VALUES:
+                raise YamlTextError("too many values", line)
+            if isinstance(event, yaml.ScalarEvent) and event.implicit[0] and _is_long_number(event.value):
+                raise YamlTextError("a number that is too long", line)
             aliases += isinstance(event, yaml.AliasEvent)
             depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
             if getattr(event, "tag", None):
@@ -78,6 +87,36 @@ def yaml_events(
             yield event
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise _as_ours(error, first_line) from error
+
+
+class _Sizes:
+    """Counts the values of a document as they would be if each alias were written out."""
+
+    def __init__(self) -> None:
+        self._total = 0
+        self._anchored: dict[str | None, int] = {}
+        self._open: list[tuple[str | None, int]] = []
+
+    def add(self, event: Any) -> int:
+        """Count *event*; return the total so far."""
+        import yaml
+
+        if isinstance(event, yaml.AliasEvent):
+            self._total += self._anchored.get(event.anchor, 1)
+        elif isinstance(event, yaml.CollectionStartEvent):
+            self._open.append((event.anchor, self._total))
+            self._total += 1
+        elif isinstance(event, yaml.CollectionEndEvent):
+            anchor, before = self._open.pop()
+            if anchor:
+                self._anchored[anchor] = self._total - before
+        elif isinstance(event, yaml.ScalarEvent):
+            self._total += 1
+        return self._total
+
+
+def _is_long_number(text: str) -> bool:
+    return len(text) > MAX_NUMBER_CHARACTERS and text.lstrip("+-")[:1].isdigit() and not text.strip(_DIGITS)
 
 
 def _as_ours(error: Exception, first_line: int = 1) -> YamlTextError:

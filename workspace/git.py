@@ -14,7 +14,7 @@ _BRANCHES = "refs/heads/"
 _REFTABLE_PLACEHOLDER = ".invalid"
 _SHORT_SHA = 7
 MAX_CONFIG_BYTES = 1 << 16
-_URL = re.compile(r"^\s*url\s*=\s*(\S+)", re.MULTILINE)
+_URL = re.compile(r"^[ \t]*+url[ \t]*+=[ \t]*+(\S+)", re.MULTILINE)
 _SCHEME = re.compile(r"^(?:[a-z+]+://)?(?:[^@/]+@)?", re.IGNORECASE)
 
 

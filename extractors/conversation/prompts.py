@@ -12,10 +12,11 @@ SECTION_LENGTH = 700
 MAX_ITEMS = 6
 
 _SECTION_HEADING = re.compile(
-    r"^\s*(?:#+\s*)?(?:\*\*)?\d{1,2}\.\s+(?:\*\*)?([A-Z][A-Za-z &/]+?)(?:\*\*)?:(?:\*\*)?[ \t]*", re.MULTILINE
+    r"^[ \t]*+(?:#++[ \t]*+)?(?:\*\*)?\d{1,2}\.[ \t]++(?:\*\*)?([A-Z][A-Za-z &/]+?)(?:\*\*)?:(?:\*\*)?[ \t]*",
+    re.MULTILINE,
 )
 _ENDING = re.compile(
-    r"\n\s*(?:</summary>|Please continue the conversation|If you need specific|Continue the conversation)"
+    r"\n[ \t]*+(?:</summary>|Please continue the conversation|If you need specific|Continue the conversation)"
 )
 _NOTHING = re.compile(r"^(?:none|no pending|n/a|nothing)\b", re.IGNORECASE)
 MAX_PATHS = 20
@@ -56,9 +57,9 @@ _COMMAND = re.compile(r"<command-(?:name|message)>")
 # what it sends to the model.
 _CLIENT_COMMAND = "<command-name>"
 _FLOW_COMMAND = re.compile(r"<command-name>/(?:[\w-]+:)?flow-\w+</command-name>")
-_ARGUMENTS = re.compile(r"<command-args>(.*?)</command-args>", re.DOTALL)
-_REMINDER = re.compile(r"<(system-reminder|ide_\w+|local-command-\w+)>.*?</\1>", re.DOTALL)
-_IMAGE = re.compile(r"\[Image(?: #\d+|: source: [^\]]*)\]\s*")
+_ARGUMENTS, _ARGUMENTS_END = "<command-args>", "</command-args>"
+_REMINDER = re.compile(r"<(/?)(system-reminder|ide_\w+|local-command-\w+)>")
+_IMAGE = re.compile(r"\[Image(?: #\d+|: source: [^\[\]]*)\]\s*")
 
 
 class Summary(msgspec.Struct):
@@ -162,11 +163,11 @@ def own_words(text: str) -> str:
     if text.startswith(_CLIENT_COMMAND) or is_flow_command(text):
         return ""
     if _COMMAND.match(text):
-        found = _ARGUMENTS.search(text)
-        text = found.group(1).strip() if found else ""
+        arguments, end, _ = text.partition(_ARGUMENTS)[2].partition(_ARGUMENTS_END)
+        text = arguments.strip() if end else ""
         return text if len(text.split()) > 2 else ""
     if "-reminder>" in text or "<ide_" in text:
-        text = _REMINDER.sub("", text).strip()
+        text = _without_reminders(text).strip()
     if text.startswith(PSEUDO_PROMPTS) or text == WARM_UP or (text.startswith("{") and is_client_text(text)):
         return ""
     return _IMAGE.sub("", text).strip() if "[Image" in text else text
@@ -190,6 +191,23 @@ def message_text(record: Record) -> str:
     if not content or any(block.type == "tool_result" for block in content):
         return ""
     return "\n".join(block.text for block in content if block.type == "text" and block.text)
+
+
+def _without_reminders(text: str) -> str:
+    """Return *text* without what the client added: from each opening tag to its first closing one."""
+    tags = [(match[2], match.start(), match.end(), not match[1]) for match in _REMINDER.finditer(text)]
+    closed: dict[str, int] = {}
+    ends: list[int] = []
+    for name, _, end, is_opening in reversed(tags):
+        ends.append(closed.get(name, 0))
+        if not is_opening:
+            closed[name] = end
+    kept, position = "", 0
+    for (_, start, _, is_opening), end in zip(tags, reversed(ends), strict=True):
+        if is_opening and end and start >= position:
+            kept += text[position:start]
+            position = end
+    return kept + text[position:]
 
 
 def is_client_text(text: str) -> bool:

@@ -25,16 +25,18 @@ MAX_MESSAGE_CHARACTERS = 4000
 _NAMES = CHECKERS | RUNNERS
 
 _QUOTED_MESSAGE = re.compile(r"(?:-[a-z]*m|--message)[ =]*(?:\"((?:[^\"\\]|\\.)*)\"|'([^']*)')", re.DOTALL)
-_COMMITS = re.compile(r"\bgit\s+(?:-\S+\s+(?:[\w.]+=(?:'[^']*'|\"[^\"]*\"|\S+)\s+)?)*commit\b")
+_COMMITS = re.compile(r"\bgit\s++(?:-\S++\s++(?:[\w.]++=(?:'[^']*'|\"[^\"]*\"|\S+)\s++)?){0,20}+commit\b")
 _CHANGES_TO = re.compile(r"\s*cd\s+['\"]?(/[^\s'\"&;]+)['\"]?\s*&&")
 _TRAILER = re.compile(r"[A-Z][\w-]*-(?:[Bb]y|[Ii]d|Checkpoint)\s*:|.{0,4}Generated with ")
 _PATH = r"['\"]?([^\s'\"<>|&;()$*]+)['\"]?"
 _HEREDOC_FILE = re.compile(
-    rf"\bcat\s*>>?\s*{_PATH}\s*<<|\bcat\s*<<-?\s*\S+\s*>>?\s*{_PATH}|\btee\s+(?:-a\s+)?{_PATH}\s*<<"
+    rf"\bcat\s*>>?\s*{_PATH}\s*<<|\bcat\s*<<-?\s*[^\s<>]++\s*>>?\s*{_PATH}|\btee\s+(?:-a\s+)?{_PATH}\s*<<"
 )
-_IN_PLACE = re.compile(r"(?:^|[;&\n(]|\bthen|\bdo)\s*(?:sed|perl)\s+((?:'[^']*'|\"[^\"]*\"|[^|;&\n'\"])*)")
+_IN_PLACE = re.compile(
+    r"(?:^|[;&\n(]|\bthen|\bdo)[ \t]*+(?:sed|perl)[ \t]++((?:'[^']*'|\"[^\"]*\"|[^|;&\n'\"])*)"
+)
 _PATTERN = re.compile(r"[*?${}\[\]]|^\\.$")
-_REMOVED = re.compile(r"(?:^|[;&\n]\s*)(?:git\s+)?rm\s+(?:-\w+\s+)*([^;&|\n]+)")
+_REMOVED = re.compile(r"(?:^|[;&\n])[ \t]*+(?:git[ \t]++)?rm[ \t]++(?:-\w++[ \t]++)*+([^;&|\n]+)")
 _CREATED_COMMIT = re.compile(r"^\[(\S+(?: \([\w-]+\))?) ([0-9a-f]{7,12})\] (.+)$", re.MULTILINE)
 _FAILURE = re.compile(
     rb"\bFAIL(?:ED|URES?)?\b|\b[1-9]\d* (?:failed|failing|errors?)\b|panic:|Traceback|(?:error|ERROR)\["

@@ -29,7 +29,7 @@ DIRECTIVES = frozenset(
     "prefer want always make remove revert concerned need also separate".split()
 )
 # List items that begin with a past tense are statements; others are often mere names.
-_CHANGE = re.compile(r"\W*\d?\W*[A-Z]\w+ed\b")
+_CHANGE = re.compile(r"\W*+(?:\d\W*+)?[A-Z]\w+ed\b")
 _QUESTION = re.compile(
     r"(?:what|why|how|when|where|who|is|are|does|do|did|can you (?:explain|tell|show))\b.*\?\W*$"
 )

@@ -30,8 +30,8 @@ MIN_SHARED_WEIGHT = 1.9
 MIN_DIGITS = 3
 
 _TOKEN = re.compile(r"[#@]?[\w][\w./-]*[\w]|\w")
-_NAME = re.compile(r"[a-z][A-Z]|[A-Z]{2,}[a-z]|[_./#\d]|\w-\w")
-_TICKET = re.compile(r"#\d+|\b[A-Z]{2,}-\d+\b|\b(?!v\d|go\d|python)[a-z][a-z-]*\w*\.\d+\b(?!\.)")
+_NAME = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]|[_./#\d]|\w-\w")
+_TICKET = re.compile(r"#\d+|\b[A-Z]{2,}-\d+\b|\b(?!v\d|go\d|python)[a-z][a-z-]{0,60}+\w{0,60}+\.\d+\b(?!\.)")
 _LINE_NUMBERS = re.compile(r":\d[\d,-]*")
 
 

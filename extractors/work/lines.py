@@ -35,7 +35,7 @@ _CHOICE = re.compile(
     re.IGNORECASE,
 )
 # A sentence that begins with a deed, also after the name of a file.
-_DEED = re.compile(r"^\W*(?:[\w./-]+: )?(?:[A-Z]\w+ed|Built|Wrote|Made|Rewrote|Split)\b")
+_DEED = re.compile(r"^\W*+(?:[\w./-]++: )?(?:[A-Z]\w+ed|Built|Wrote|Made|Rewrote|Split)\b")
 # Words with which a person sets a rule, in the imperative.
 _RULE = re.compile(
     r"(?:^|[.,;:!?(-]\s*|\b(?:please|and|but|so|just|also|then|or)\s+)"

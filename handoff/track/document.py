@@ -35,14 +35,14 @@ USUAL_STEPS = (
     "Read plan.md and take the first open task",
     "Write the next handoff before you leave",
 )
-_STEP = re.compile(r"^\s*(?:\d+[.)]|[-*+])\s+\[ \]\s+(?P<text>.+)$", re.MULTILINE)
+_STEP = re.compile(r"^[ \t]*+(?:\d++[.)]|[-*+])[ \t]++\[ \][ \t]++(?P<text>.+)$", re.MULTILINE)
 _IN_NAME = str.maketrans("T:.", "_--")
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._/@+-]*")
 INDEX = "index.md"
 COLUMNS = ("timestamp", "trigger", "bead", "summary", "file")
 SUMMARY_CHARACTERS = 100
 MAX_READ = 1000
-_RULE = re.compile(r"^\s*\|?[\s:|-]*-[\s:|-]*\|?\s*$")
+_RULE = re.compile(r"[\s:|]*+-[\s:|-]*$")
 
 
 class TrackHandoff(NamedTuple):

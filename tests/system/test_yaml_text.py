@@ -36,6 +36,15 @@ HOSTILE = [
     ("a: 2026-99-99", "invalid YAML", 0),
     ("? [a]\n: b", "invalid YAML", 1),
     ("a: \ud800", "invalid YAML", 0),
+    ("a: " + "1:" * 500 + "1", "a number that is too long", 1),
+    ("a: " + "9" * 5000, "a number that is too long", 1),
+    (
+        "a0: &a0\n"
+        + "".join(f"  k{number}: 1\n" for number in range(2000))
+        + "".join(f"a{number + 1}: &a{number + 1}\n  <<: [*a{number}, *a{number}]\n" for number in range(6)),
+        "too many values",
+        2009,
+    ),
     ("a: " + "b" * 300_000, "longer than 256 KB", 1),
 ]
 

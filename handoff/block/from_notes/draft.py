@@ -38,9 +38,8 @@ _CREATED = re.compile(
 )
 _DELETED = re.compile(r"\bDELETED\b|\b(?:[Dd]eleted|[Rr]emoved)[ `*]+$")
 _REFACTORED = re.compile(r"\brefactor|\brewr[io]t|\bsplit\b|\brenamed?\b", re.IGNORECASE)
-_LOOSE_ENDS = re.compile(
-    r"(?:\s+(?:at|in|to|from|and|on|of|for|NEW|MODIFIED|DELETED))+$|^(?:NEW|MODIFIED|DELETED)\b\s*"
-)
+_LOOSE_ENDS = frozenset("at in to from and on of for NEW MODIFIED DELETED".split())
+_CHANGE_FIRST = re.compile(r"(?:NEW|MODIFIED|DELETED)\b\s*")
 _LINES = re.compile(r"^:\d+(?:-\d+)?")
 _TWO = 2
 _ENDS_OPEN = (":", "：")
@@ -158,7 +157,7 @@ class BlockDraft:
     def _add_file(self, mentioned: Mentioned, around: str, *, created: bool) -> None:
         path, lines = mentioned
         before, _, after = around.partition(path)
-        description = shorten(_LOOSE_ENDS.sub("", plain(f"{before} {after}").strip(" -—–:|.,;()")))
+        description = shorten(_without_loose_ends(plain(f"{before} {after}").strip(" -—–:|.,;()")))
         created = created or bool(_CREATED.search(before) or _CREATED.search(after))
         former = self._fields.get("files_modified", {}).get(path)
         if created and not self._has("files_created", path):
@@ -198,3 +197,13 @@ def _change(before: str, after: str) -> str:
 def _around(text: str, path: str) -> str:
     """Return the sentence or clause of *text* that names *path*."""
     return next((sentence for sentence in sentences(text) if path in sentence), text)
+
+
+def _without_loose_ends(text: str) -> str:
+    """Return *text* without words that led to a path at its end, and a kind of change at its start."""
+    words = text.split(" ")
+    while len(words) > 1 and words[-1] in _LOOSE_ENDS:
+        words.pop()
+    text = " ".join(words)
+    first = _CHANGE_FIRST.match(text)
+    return text[first.end() :] if first else text

@@ -3,12 +3,12 @@
 import re
 from typing import NamedTuple
 
+from flowd.system.markdown import LINK
 from flowd.system.text import cut, one_line
 
 MAX_CHARACTERS = 300
 _MIN_WORDS = 3
 
-_LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
 _MARKS = re.compile(r"\*\*|__|~~|`|(?<!\w)\*(?=\S)|(?<=\S)\*(?!\w)")
 _SYMBOLS = re.compile("[\u2600-\u27bf\U0001f000-\U0001faff\ufe0f\u200d\u2b50]+ *")
 _LEAD = re.compile(r"\*\*(.{3,200}?)[.:]?\*\*[.:]?\s*(?:[—–-]+\s+)?(\S.*)", re.DOTALL)
@@ -33,7 +33,7 @@ class Point(NamedTuple):
 
 def plain(text: str) -> str:
     """Return *text* on one line without marks."""
-    return one_line(_SYMBOLS.sub("", _MARKS.sub("", _LINK.sub(r"\1", text))))
+    return one_line(_SYMBOLS.sub("", _MARKS.sub("", LINK.sub(r"\1", text))))
 
 
 def point_of(text: str) -> Point:

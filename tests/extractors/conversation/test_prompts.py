@@ -150,6 +150,8 @@ def test_a_reminder_beside_a_prompt_is_taken_off() -> None:
     """What the client adds to a prompt does not count as said."""
     assert own_words("<system-reminder>x</system-reminder>\nFix the cart") == "Fix the cart"
     assert own_words("[Image #1] Fix this dialog") == "Fix this dialog"
+    both = "<ide_a>one <system-reminder>x</system-reminder> two</ide_a> Fix <ide_b>y</ide_b>it <ide_c>open"
+    assert own_words(both) == "Fix it <ide_c>open"
 
 
 @pytest.mark.parametrize(
