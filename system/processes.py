@@ -37,10 +37,51 @@ def scrubbed_environment() -> dict[str, str]:
     return kept | absolute | {"PATH": safe_search_path()}
 
 
-def safe_search_path() -> str:
-    """Return PATH without relative and empty entries, which mean the working directory."""
+_SYSTEM_ROOTS = (
+    "/usr/",
+    "/bin",
+    "/sbin",
+    "/opt/",
+    "/nix/",
+    "/snap/",
+    "/home/linuxbrew/",
+    "/Library/",
+    "/System/",
+)
+
+
+def safe_search_path(outside: str = "") -> str:
+    """Return PATH without relative and empty entries, which mean the working directory.
+
+    Entries below the directory *outside* and in any other checkout are left out too: a repository may bring
+    a ``git`` of its own in ``node_modules/.bin``, which tools put into PATH.
+    """
     entries = os.environ.get("PATH", os.defpath).split(os.pathsep)
-    return os.pathsep.join(entry for entry in entries if os.path.isabs(entry)) or os.defpath  # noqa: PTH117 a string
+    absolute = [entry for entry in entries if os.path.isabs(entry)] or os.defpath.split(os.pathsep)  # noqa: PTH117 a string
+    # An empty PATH would mean the working directory.
+    safe = (entry for entry in absolute if not _is_below(entry, outside) and not _is_in_checkout(entry))
+    return os.pathsep.join(safe) or os.devnull
+
+
+def _is_in_checkout(path: str) -> bool:
+    """Return True if *path* lies in a git checkout that is neither the system's nor a tool of this user."""
+    home = os.path.expanduser("~")  # noqa: PTH111 a string is wanted
+    path = os.path.realpath(path)
+    # Package managers are checkouts themselves: Homebrew, and pyenv or nvm in hidden directories of the home.
+    if path.startswith((*_SYSTEM_ROOTS, os.path.join(home, "."))):
+        return False
+    while path not in (home, os.path.dirname(path)):
+        if os.path.lexists(os.path.join(path, ".git")):
+            return True
+        path = os.path.dirname(path)
+    return False
+
+
+def _is_below(path: str, directory: str) -> bool:
+    if not directory:
+        return False
+    real, top = os.path.realpath(path), os.path.realpath(directory)
+    return any(place == top or place.startswith(os.path.join(top, "")) for place in (path, real))
 
 
 def python_command(module: str, *arguments: str) -> list[str]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from flowd.system.files import read_line, read_tail, read_whole
-from flowd.system.processes import DeadlineExceededError, run_program, scrubbed_environment
+from flowd.system.processes import DeadlineExceededError, run_program, safe_search_path, scrubbed_environment
 
 _BRANCHES = "refs/heads/"
 # Repositories in the reftable format keep this fixed text in HEAD; the branch is stored elsewhere.
@@ -36,11 +36,12 @@ def git_place(checkout: str) -> GitPlace | None:
     marker = os.path.join(checkout, ".git")
     if os.path.isdir(marker):
         directory = os.path.realpath(marker)
-        return GitPlace(directory, directory, "")
+        # A link to the repository of another checkout does not make this one a part of it.
+        return GitPlace(directory, marker if Path(marker).is_symlink() else directory, "")
     kind, _, target = read_line(marker).partition(":")
     if kind != "gitdir" or not target.strip():
         return None
-    return _linked_place(os.path.realpath(os.path.join(checkout, target.strip())))
+    return _linked_place(marker, os.path.realpath(os.path.join(checkout, target.strip())))
 
 
 def enclosing_git_place(path: str, stop_at: frozenset[str] = frozenset()) -> GitPlace | None:
@@ -98,12 +99,21 @@ def _normalised(url: str) -> str:
     return f"{host}/{path}" if colon and "/" not in host else bare
 
 
-def _linked_place(directory: str) -> GitPlace:
+def _linked_place(marker: str, directory: str) -> GitPlace:
+    """Return the place that the file *marker* names; only a worktree that it knows shares its repository."""
     common = read_line(os.path.join(directory, "commondir"))
-    if not common:
-        # A submodule: its directory below .git/modules is a whole repository.
-        return GitPlace(directory, directory, "")
-    return GitPlace(directory, os.path.realpath(os.path.join(directory, common)), os.path.basename(directory))
+    if common:
+        common = os.path.realpath(os.path.join(directory, common))
+        back = read_line(os.path.join(directory, "gitdir"))
+        is_of_it = directory == os.path.join(common, "worktrees", os.path.basename(directory))
+        if is_of_it and (
+            not back or os.path.realpath(os.path.join(directory, back)) == os.path.realpath(marker)
+        ):
+            return GitPlace(directory, common, os.path.basename(directory))
+    # A submodule: its directory below .git/modules of a checkout around it is a whole repository.
+    around, _, name = directory.partition("/.git/modules/")
+    is_own = bool(name) and os.path.realpath(marker).startswith(os.path.join(around, ""))
+    return GitPlace(directory, directory if is_own else marker, "")
 
 
 def _branch_of(head: str) -> str:
@@ -209,7 +219,7 @@ _INHERITED = ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM")
 
 def uncommitted_files(root: str) -> list[str]:
     """Return the files with uncommitted changes, relative to *root*; none without git or in no repository."""
-    top = _top_of(root)
+    top = top_of(root)
     if not top:
         return []
     try:
@@ -224,7 +234,7 @@ def uncommitted_files(root: str) -> list[str]:
 
 def tracked_files(root: str, *names: str) -> frozenset[str]:
     """Return those of *names*, and of the files below them, that git tracks; all relative to *root*."""
-    top = _top_of(root)
+    top = top_of(root)
     if not top:
         return frozenset()
     try:
@@ -234,7 +244,7 @@ def tracked_files(root: str, *names: str) -> frozenset[str]:
     return frozenset(found.split("\0")) - {""}
 
 
-def _top_of(root: str) -> str:
+def top_of(root: str) -> str:
     """Return the nearest checkout at or above *root*, ``""`` if there is none."""
     here = Path(root)
     return next((str(place) for place in (here, *here.parents) if git_place(str(place))), "")
@@ -258,7 +268,7 @@ def _git(root: str, top: str, arguments: tuple[str, ...], overrides: dict[str, s
         for name, value in scrubbed_environment().items()
         if not name.startswith("GIT_") or name in _INHERITED
     }
-    env |= {**_SETTINGS, "GIT_WORK_TREE": top}
+    env |= {**_SETTINGS, "GIT_WORK_TREE": top, "PATH": safe_search_path(outside=top)}
     # As variables, not as -c: a name with "=" in it would end up as another setting.
     env["GIT_CONFIG_COUNT"] = str(len(overrides))
     for number, (key, value) in enumerate(overrides.items()):

@@ -11,7 +11,14 @@ import msgspec
 
 from flowd.config.settings import BeadsSettings
 from flowd.sinks.beads.directory import BeadsDirectory, exclusive_owner
-from flowd.system.processes import DeadlineExceededError, ProcessResult, run_program, scrubbed_environment
+from flowd.system.processes import (
+    DeadlineExceededError,
+    ProcessResult,
+    run_program,
+    safe_search_path,
+    scrubbed_environment,
+)
+from flowd.workspace.git import top_of
 
 
 class BdOutcome(StrEnum):
@@ -164,7 +171,7 @@ class Bd:
             finished = run_program(
                 [self._program, *arguments],
                 cwd=self._beads.project,
-                env=_environment(),
+                env=_environment(self._beads.project),
                 timeout_s=self._timeout_s,
             )
         except DeadlineExceededError as error:
@@ -174,11 +181,14 @@ class Bd:
         return parse_result(finished)
 
 
-def find_bd(settings: BeadsSettings) -> str | None:
-    """Return the program named in the settings, else the one on PATH or in the usual directories."""
+def find_bd(settings: BeadsSettings, project: str = "") -> str | None:
+    """Return the program named in the settings, else the one on PATH or in the usual directories.
+
+    One that lies in *project* is not used: it came with the repository.
+    """
     if settings.program is not None:
         return shutil.which(os.path.expanduser(settings.program))  # noqa: PTH111 a word for which, not a path
-    directories = [os.environ.get("PATH", ""), *map(os.path.expanduser, INSTALL_DIRS)]
+    directories = [_search_path(project), *map(os.path.expanduser, INSTALL_DIRS)]
     return shutil.which("bd", path=os.pathsep.join(directories))
 
 
@@ -193,10 +203,14 @@ def _checked(issue: str) -> str:
     return issue
 
 
-def _environment() -> dict[str, str]:
+def _environment(project: str) -> dict[str, str]:
     kept = {name: value for name, value in scrubbed_environment().items() if name not in _REDIRECTING}
-    # Old versions would start a daemon that outlives the command.
-    return {"BEADS_ACTOR": "flowd"} | kept | {"BEADS_NO_DAEMON": "1"}
+    # bd runs git. Old versions would start a daemon that outlives the command.
+    return {"BEADS_ACTOR": "flowd"} | kept | {"BEADS_NO_DAEMON": "1", "PATH": _search_path(project)}
+
+
+def _search_path(project: str) -> str:
+    return safe_search_path(outside=(top_of(project) or project) if project else "")
 
 
 def _start_failure(error: OSError) -> BdOutcome:

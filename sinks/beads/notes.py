@@ -85,7 +85,7 @@ def _run_locked(project: str, settings: BeadsSettings, command: Command) -> BdRe
     beads = find_beads(project)
     if beads is None:
         return BdResult(BdOutcome.NO_DATABASE, message="the project has no .beads")
-    program = find_bd(settings)
+    program = find_bd(settings, project)
     if program is None:
         return BdResult(BdOutcome.ABSENT)
     if reason := missing_consent(beads):

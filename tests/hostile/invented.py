@@ -201,7 +201,18 @@ def git_head_pipe(scene: Scene) -> None:
     os.mkfifo(scene.clone / ".git" / "HEAD")
 
 
+def programs_in_path(scene: Scene) -> None:
+    """Bring a git and a bd in a directory of the project that a tool has put into PATH."""
+    beads(scene)
+    folder = scene.clone / "node_modules" / ".bin"
+    for name in ("git", "bd", "claude", "python3", "systemctl"):
+        script(folder / name)
+    scene.env["PATH"] = f"{folder}:{scene.env['PATH']}"
+    git(scene.clone, "add", "--force", ".")
+
+
 VECTORS = (
+    Vector("programs of the repository in PATH", programs_in_path),
     Vector("filters in config.worktree and in an included file", process_filter),
     Vector("pager, editor, diff, textconv, ssh, askpass, aliases", pagers),
     Vector("missing objects, to be fetched by a program of the repository", missing_objects),

@@ -155,3 +155,30 @@ def test_the_origin_is_the_same_however_its_url_is_written(tmp_path: Path, url: 
     git(tmp_path, "remote", "add", "origin", url)
     assert origin(str(tmp_path)) == "example.org/ada/shop ."
     assert origin(str(tmp_path / "api")) == "example.org/ada/shop api"
+
+
+@pytest.mark.parametrize(
+    "way", ["relative", "in the project", "above the project", "linked to the project", "in another"]
+)
+def test_a_git_that_the_repository_brings_is_never_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str
+) -> None:
+    """Tools put the programs of a project into PATH, and so does a person by mistake."""
+    git(tmp_path, "init", "app")
+    (tmp_path / "app" / "deep" / "bin").mkdir(parents=True)
+    program = tmp_path / "app" / "deep" / "bin" / "git"
+    program.write_text(f"#!/bin/sh\ntouch {tmp_path}/ran\n")
+    program.chmod(0o755)
+    (tmp_path / "link").symlink_to(program.parent)
+    root = tmp_path / "app" / ("deep" if way == "above the project" else ".")
+    entry = {"relative": "deep/bin", "linked to the project": str(tmp_path / "link")}.get(
+        way, str(program.parent)
+    )
+    if way == "in another":
+        git(tmp_path, "init", "other")
+        (tmp_path / "other" / "new.py").touch()
+        root = tmp_path / "other"
+    monkeypatch.chdir(tmp_path / "app")
+    monkeypatch.setenv("PATH", f"{entry}:{os.environ['PATH']}")
+    assert uncommitted_files(str(root))
+    assert not (tmp_path / "ran").exists()

@@ -176,3 +176,29 @@ def test_a_strange_git_file_raises_nothing(tmp_path: Path, content: str) -> None
 def test_a_git_fifo_does_not_hang(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / ".git")
     assert resolve_project(str(tmp_path)) == Project(str(tmp_path), str(tmp_path), "")
+
+
+@pytest.mark.parametrize("way", ["a link", "its repository", "its worktree", "a made-up worktree"])
+def test_a_directory_does_not_become_a_part_of_another_repository_by_saying_so(
+    repository: Path, tmp_path: Path, way: str
+) -> None:
+    """Sessions of one repository are told of its worktrees: a stranger's directory must not be one."""
+    git(repository, "worktree", "add", "-b", "side", str(tmp_path / "beside"))
+    stranger = tmp_path / "stranger"
+    stranger.mkdir()
+    if way == "a link":
+        (stranger / ".git").symlink_to(repository / ".git")
+    elif way == "a made-up worktree":
+        (stranger / "fake").mkdir()
+        (stranger / "fake" / "HEAD").write_text("ref: refs/heads/main\n")
+        (stranger / "fake" / "commondir").write_text(f"{repository / '.git'}\n")
+        (stranger / "fake" / "gitdir").write_text(f"{stranger / '.git'}\n")
+        (stranger / ".git").write_text("gitdir: fake\n")
+    else:
+        target = repository / ".git" / ("worktrees/beside" if way == "its worktree" else "")
+        (stranger / ".git").write_text(f"gitdir: {target}\n")
+    found, own = resolve_project(str(stranger)), resolve_project(str(repository))
+    assert found is not None
+    assert own is not None
+    assert found.repository != own.repository
+    assert found.worktree == ""

@@ -11,7 +11,7 @@ from typing import NamedTuple, Protocol
 from flowd.actions.daemon_client import Holder
 from flowd.config.paths import Paths
 from flowd.system.errors import FlowdError
-from flowd.system.processes import DeadlineExceededError, ProcessResult, run_program
+from flowd.system.processes import DeadlineExceededError, ProcessResult, run_program, scrubbed_environment
 from flowd.system.text import one_line
 
 COMMAND_DEADLINE_S = 60
@@ -128,7 +128,7 @@ def run_all(commands: list[Command]) -> None:
 def run_quietly(*words: str) -> ProcessResult:
     """Run a program and return its result; a missing or hanging one counts as failed."""
     try:
-        return run_program(words, cwd="/", env=os.environ, timeout_s=COMMAND_DEADLINE_S)
+        return run_program(words, cwd="/", env=scrubbed_environment(), timeout_s=COMMAND_DEADLINE_S)
     except (OSError, DeadlineExceededError) as error:
         return ProcessResult(127, "", str(error))
 
