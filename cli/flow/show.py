@@ -7,7 +7,7 @@ from typing import Any
 
 from flowd.actions.context import Context, find_project
 from flowd.actions.overview import ProjectOverview, project_overview
-from flowd.cli.output import ago, and_more_line, home_relative, paint, print_json, table
+from flowd.cli.output import ago, and_more_line, home_relative, paint, print_json, table, wrapped
 from flowd.cli.parser import add_verb, count_of
 from flowd.handoff.briefing import UNFINISHED
 from flowd.model.session import SessionState, latest_activity, phase_of
@@ -19,6 +19,7 @@ from flowd.workspace.clients import gone_sessions
 
 FIELDS = ("goal", "status", "now", "hypothesis", "outcome", "branch", "files")
 MAX_FILES = 5
+MARGIN = " " * 16
 EXAMPLES = """\
   flow show                the state of the work
   flow show --injected     which briefings sessions here got, and when
@@ -55,25 +56,34 @@ def _page(overview: ProjectOverview) -> list[str]:
     lines = [paint(overview.project, "bold")]
     if not overview.handoff:
         lines.append("no handoff yet: the first session creates it, or run `flow save`")
-    lines += [
-        f"  {field.lower() + ':':<14}{value}{_whose(overview, field.lower())}"
-        for field, value in _fields(overview).items()
-    ]
+    for text in overview.escalations:
+        lines += _painted(text, "  ! ", " " * 4, "red")
+    for field, value in _fields(overview).items():
+        lines += _field(field.lower(), value) + _whose(overview, field.lower())
     if overview.age:
-        lines.append(f"  {'age:':<14}{overview.age}")
-    lines += [paint(f"  drift:        {sentence}", "yellow") for sentence in overview.drift]
-    lines += [paint(f"  ! {text}", "red") for text in overview.escalations]
+        lines += _field("age", overview.age)
+    for sentence in overview.drift:
+        lines += _painted(sentence, f"  {'drift:':<14}", MARGIN, "yellow")
     return [*lines, *_section_lines(overview), *_session_lines(overview), *_foot(overview)]
 
 
-def _whose(overview: ProjectOverview, field: str) -> str:
-    """Return a mark for a field that came with the repository, or was set by the user and is in force."""
+def _field(name: str, value: str) -> list[str]:
+    return wrapped(value, first=f"  {name + ':':<14}", rest=MARGIN)
+
+
+def _painted(text: str, first: str, rest: str, colour: str) -> list[str]:
+    return [paint(line, colour) for line in wrapped(text, first=first, rest=rest)]
+
+
+def _whose(overview: ProjectOverview, field: str) -> list[str]:
+    """Return a line for a field that came with the repository, or was set by the user and is in force."""
     if field in overview.foreign and not overview.work:
-        return paint("  (came with the repository, not accepted: `flow trust`)", "red")
+        return _painted("(came with the repository, not accepted: `flow trust`)", MARGIN, MARGIN, "red")
     user = overview.work.user if overview.work else UserWords()
     if not user.said.get(field) or user.said[field] != overview.handoff.get(field):
-        return ""
-    return paint(f"  (yours, {age(user.at[field])}; `flow save --clear {field}`)", "dim")
+        return []
+    said = f"(your words, {age(user.at[field])}; `flow save --clear {field}` ends them)"
+    return _painted(said, MARGIN, MARGIN, "dim")
 
 
 def _fields(overview: ProjectOverview) -> dict[str, str]:
@@ -88,7 +98,9 @@ def _section_lines(overview: ProjectOverview) -> list[str]:
     for title, items in overview.sections.items():
         is_steps = title == UNFINISHED
         lines += ["", f"{title.lower()}:"]
-        lines += [f"{n:>3}. {item}" if is_steps else f"  - {item}" for n, item in enumerate(items, 1)]
+        for number, item in enumerate(items, 1):
+            mark = f"{number:>3}. " if is_steps else "  - "
+            lines += wrapped(item, first=mark, rest=" " * len(mark))
     return lines
 
 
@@ -103,17 +115,18 @@ def _session_lines(overview: ProjectOverview) -> list[str]:
     ]
     if not others:
         return []
-    lines = [
-        f"  {session.session_id[:8]}  {session.branch or '-'}  {session.now or session.goal}"
-        for session in others
-    ]
-    return ["", "other active sessions here:", *lines]
+    lines = ["", "other active sessions here:"]
+    for session in others:
+        text = f"{session.session_id[:8]}  {session.branch or '-'}  {one_line(session.now or session.goal)}"
+        lines += wrapped(text, first="  ", rest=" " * 12)
+    return lines
 
 
 def _foot(overview: ProjectOverview) -> list[str]:
     lines, threads = [], overview.threads
     if threads.unread_code or threads.unread_chat:
-        lines.append(f"threads: {threads.unread_code} unread for code, {threads.unread_chat} for chat")
+        unread = f"{threads.unread_code} unread for code, {threads.unread_chat} for chat"
+        lines.append(f"threads: {unread} (`flow thread list`)")
     if overview.foreign:
         lines.append("handoff.yaml has words that came with the repository, not accepted: run `flow trust`")
     if overview.store_error:

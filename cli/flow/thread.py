@@ -3,10 +3,11 @@
 import argparse
 import os
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 from flowd.actions.context import Context
-from flowd.cli.output import print_json, visible
+from flowd.cli.output import ago, print_json, table, visible
 from flowd.cli.parser import add_verb
 from flowd.store.threads.records import (
     CLIENTS,
@@ -16,13 +17,19 @@ from flowd.store.threads.records import (
     ThreadClosed,
     ThreadCreated,
     ThreadEntry,
+    ThreadError,
     ThreadMarked,
     ThreadRecord,
     ThreadRetrieved,
+    ThreadRow,
 )
 from flowd.store.threads.threads import Threads
 from flowd.system.errors import FlowdError
+from flowd.system.text import one_line
+from flowd.system.times import to_seconds
 
+# A person who waits longer than this thinks that the command hangs.
+WAIT_S = 3.0
 Result = ThreadCreated | ThreadRetrieved | EntryAdded | ThreadMarked | ThreadClosed
 
 
@@ -92,6 +99,7 @@ def _redacted(kinds: tuple[str, ...]) -> list[str]:
 
 EXAMPLES = """\
   flow thread create "Implement auth" "JWT with refresh tokens." --as chat
+  flow thread list
   flow thread get hof_V1StGXR8_Z5jdHi6B-myT
   flow thread add hof_V1StGXR8_Z5jdHi6B-myT question "Expire after 7 or 30 days?"
   flow thread add hof_V1StGXR8_Z5jdHi6B-myT progress - < notes.md
@@ -110,6 +118,7 @@ def add_parser(subparsers: Any) -> None:
         examples=EXAMPLES,
     )
     operations = parser.add_subparsers(dest="operation", metavar="OPERATION")
+    _add_list(operations)
     _add_create(operations)
     _add_add(operations)
     for name, what in (("get", "show all entries, new ones marked"), ("read", "mark all entries as read")):
@@ -122,9 +131,12 @@ def add_parser(subparsers: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run the operation and print its result."""
     with Context() as context:
-        result = _OPERATIONS[arguments.operation](
-            Threads(context.database, context.redact.redactor), arguments
-        )
+        threads = Threads(context.database, context.redact.redactor, wait_s=WAIT_S)
+        try:
+            result = _OPERATIONS[arguments.operation](threads, arguments)
+        except ThreadError as error:
+            error.hint = error.hint or "`flow thread list` has the ids"
+            raise
     if arguments.json:
         print_json(result)
     else:
@@ -138,11 +150,43 @@ def _add_operation(operations: Any, name: str, what: str) -> argparse.ArgumentPa
     return add_verb(operations, name, what, about, run, examples=examples, json="print the result as JSON")
 
 
+def _add_list(operations: Any) -> None:
+    examples = "  flow thread list\n  flow thread list --all      completed ones too\n"
+    about = "List the threads, the latest changed first, with what each client has not read."
+    json = "print the threads as JSON"
+    operation = add_verb(
+        operations, "list", "list the threads", about, run_list, examples=examples, json=json
+    )
+    operation.add_argument("-a", "--all", action="store_true", help="completed ones too")
+
+
+def run_list(arguments: argparse.Namespace) -> int:
+    """Print the threads."""
+    with Context() as context:
+        rows = Threads(context.database, wait_s=WAIT_S).listed(completed=arguments.all)
+    if arguments.json:
+        print_json(rows, name="threads")
+    elif rows:
+        print("\n".join(_table(rows)))
+    else:
+        print("no threads: create one with `flow thread create TITLE`")
+    return 0
+
+
+def _table(rows: Sequence[ThreadRow]) -> list[str]:
+    cells = [("ID", "CHANGED", "ENTRIES", "UNREAD", "TITLE")]
+    for row in rows:
+        title = f"{row.title} (completed)" if row.status == "completed" else row.title
+        unread = f"code {row.unread_code}, chat {row.unread_chat}"
+        cells.append((row.id, ago(to_seconds(row.updated_at)), str(row.entries), unread, one_line(title)))
+    return table(cells, shrink={4: 12})
+
+
 def _add_create(operations: Any) -> None:
     operation = _add_operation(operations, "create", "create a thread")
     operation.add_argument("title", help="a short title")
     operation.add_argument("content", nargs="?", default="-", help="the first entry; - or nothing: stdin")
-    operation.add_argument("--project", help="a tag for people; not used for anything")
+    operation.add_argument("--project", help="a name for people to tell threads apart")
     _add_client(operation)
 
 
@@ -166,8 +210,8 @@ def _add_client(operation: argparse.ArgumentParser) -> None:
 
 def _create(threads: Threads, arguments: argparse.Namespace) -> Result:
     return threads.create(
-        title=arguments.title,
-        content=_content(arguments.content),
+        title=_worded(arguments.title, "the title"),
+        content=_worded(_content(arguments.content), "the first entry"),
         project=arguments.project,
         client=arguments.client,
     )
@@ -181,7 +225,7 @@ def _add(threads: Threads, arguments: argparse.Namespace) -> Result:
     return threads.add(
         handoff_id=arguments.id,
         entry_type=arguments.type,
-        content=_content(arguments.content),
+        content=_worded(_content(arguments.content), "the message"),
         client=arguments.client,
     )
 
@@ -209,6 +253,13 @@ def _content(given: str) -> str:
         return raw.decode()
     except UnicodeDecodeError as error:
         raise FlowdError("standard input is not UTF-8 text", hint="convert it first, with iconv") from error
+
+
+def _worded(text: str, what: str) -> str:
+    """Return *text*; raise FlowdError if there is nothing in it."""
+    if not text.strip():
+        raise FlowdError(f"{what} is empty", hint='for example: flow thread create "Implement auth" "JWT."')
+    return text
 
 
 _OPERATIONS = {"create": _create, "get": _get, "add": _add, "read": _read, "close": _close}

@@ -12,10 +12,11 @@ from typing import Any, TextIO
 
 import msgspec
 
-from flowd.cli.output import paint, visible
+from flowd.cli.output import home_relative, paint, visible
 from flowd.cli.parser import add_verb, count_of
 from flowd.config.paths import resolve_paths
 from flowd.system.errors import FlowdError
+from flowd.system.times import parse_time
 
 EXAMPLES = """\
   flowd logs               the last 20 events
@@ -24,6 +25,20 @@ EXAMPLES = """\
 """
 LOG_NAME = "flowd.log"
 POLL_S = 0.2
+# What the most frequent events are called on a terminal.
+SENTENCES = {
+    "started": "flowd {version} started (pid {pid})",
+    "stopping": "stopping ({signal})",
+    "stopped": "stopped",
+    "session_seen": "session {session} appeared ({project})",
+    "session_briefed": "session {session} was briefed with {bytes} bytes ({project})",
+    "written": "{what} written ({project})",
+    "settings_reloaded": "settings applied from {file}",
+    "settings_not_reloaded": "settings not applied: {error}",
+    "delivery_failed": "{sink} failed, next try in {retry_in_s} s: {error}",
+    "thread_restarted": "thread {thread} restarted",
+    "transcript_unreadable": "{path} cannot be read: {error}",
+}
 COLOURS = {"warning": "yellow", "error": "red", "critical": "red"}
 
 
@@ -64,13 +79,26 @@ def readable(line: str) -> str:
         event = msgspec.json.decode(line, type=dict[str, Any])
     except msgspec.DecodeError:
         return visible(line.rstrip("\n"))
-    at = str(event.pop("timestamp", ""))[:19].replace("T", " ")
+    at = _local(str(event.pop("timestamp", "")))
     level = str(event.pop("level", ""))
     name = str(event.pop("event", ""))
     trace = event.pop("exception", None)
-    fields = " ".join(f"{key}={value}" for key, value in event.items())
-    text = f"{at} {level:<7} {name} {fields}".rstrip()
+    text = f"{at} {level:<7} {_sentence(name, event)}".rstrip()
     return visible(f"{text}\n{trace}" if trace else text)
+
+
+def _sentence(name: str, event: dict[str, Any]) -> str:
+    event = {key: home_relative(str(value)) for key, value in event.items()}
+    try:
+        return SENTENCES[name].format_map(event)
+    except KeyError:  # another event, or one of another version
+        return " ".join([name, *(f"{key}={value}" for key, value in event.items())])
+
+
+def _local(timestamp: str) -> str:
+    """Return the point in time in the person's zone."""
+    moment = parse_time(timestamp)
+    return moment.astimezone().strftime("%Y-%m-%d %H:%M:%S") if moment else timestamp
 
 
 def _print(line: str, *, as_json: bool) -> None:

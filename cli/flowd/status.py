@@ -1,4 +1,4 @@
-"""``flowd status``: print health, sessions and sinks of the daemon, in 80 columns or as JSON."""
+"""``flowd status``: print health, sessions and sinks of the daemon, for people or as JSON."""
 
 import argparse
 import sys
@@ -10,7 +10,18 @@ import msgspec
 from flowd import __version__
 from flowd.actions.daemon_client import ask_running
 from flowd.cli.main import EXIT_COULD_NOT, EXIT_NOT_RUNNING
-from flowd.cli.output import ago, home_relative, paint, print_json, size, table, wrapped
+from flowd.cli.output import (
+    ago,
+    and_more_line,
+    home_relative,
+    paint,
+    print_json,
+    size,
+    table,
+    terminal_width,
+    text_width,
+    wrapped,
+)
 from flowd.cli.parser import add_verb
 from flowd.config.paths import resolve_paths
 from flowd.daemon.control.status import (
@@ -48,28 +59,75 @@ class NotRunning(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def page(status: Running) -> list[str]:
-    """Return the status as lines of at most 80 columns."""
+    """Return what a person wants to know: health, what needs them, the sessions at work."""
+    failures = ["", *_failures(status.failures)] if status.failures else []
+    return [*_head(status), *failures, "", *_sessions(status), "", *_sinks_in_short(status)]
+
+
+def verbose_page(status: Running) -> list[str]:
+    """Return everything: also the figures of each session and sink, and of the process."""
     failures = [*_failures(status.failures), ""] if status.failures else []
-    return [*_head(status), "", *_sessions(status), "", *_sinks(status), "", *failures, *_foot(status)]
+    return [*_head(status), "", *_lags(status), "", *_sinks(status), "", *failures, *_foot(status)]
 
 
 def _head(status: Running) -> list[str]:
     word = paint("healthy", "green") if status.healthy else paint("degraded", "yellow")
     lines = [f"flowd {status.version}  {word}  pid {status.pid}  started {ago(status.started_at)}"]
-    lines[0] += f"  last progress {ago(status.last_progress_at)}"
+    progress = f"last progress {ago(status.last_progress_at)}"
+    if text_width(lines[0]) + 2 + len(progress) <= terminal_width():
+        lines[0] += f"  {progress}"
     for reason in status.reasons:
         lines += wrapped(reason, first="  ! ", rest="    ")
     for escalation in status.escalations:
         text = f"needs a person: {escalation}; run `flow handoff ack` after reviewing it"
         lines += wrapped(text, first="  ! ", rest="    ")
     if status.cli_version != status.version:
-        lines.append(f"  ! this command is version {status.cli_version}: run `flowd restart`")
+        text = f"this command is version {status.cli_version}: run `flowd restart`"
+        lines += wrapped(text, first="  ! ", rest="    ")
     if status.catching_up:
         lines.append(f"  catching up: {status.waiting_files} files left")
     return lines
 
 
 def _sessions(status: Running) -> list[str]:
+    if not status.sessions:
+        return ["no sessions seen yet: start Claude Code in a project (was there one? `flowd doctor`)"]
+    rows = [("SESSION", "STATE", "ACTIVE", "PROJECT", "TITLE")]
+    rows += [
+        (
+            line.session_id[:8],
+            line.phase,
+            ago(line.last_activity_at),
+            home_relative(line.project) or "-",
+            one_line(line.title) or "-",
+        )
+        for line in status.sessions[:MAX_SESSIONS]
+    ]
+    return [*table(rows, shrink={3: 14, 4: 16}), *_more_sessions(status)]
+
+
+def _more_sessions(status: Running) -> list[str]:
+    shown = min(len(status.sessions), MAX_SESSIONS)
+    return and_more_line(shown, status.sessions_tracked, "flow sessions --all")
+
+
+def _sinks_in_short(status: Running) -> list[str]:
+    """Return a line for each sink that has trouble or something to say, and one for all others."""
+    lines: list[str] = []
+    fine = 0
+    for sink in status.sinks:
+        is_fine = not (sink.retrying or sink.quarantined)
+        fine += is_fine
+        if not is_fine:
+            text = f"{sink.name}: {one_line(sink.last_error)}"
+            lines += wrapped(text, first="! ", rest="  ")
+        elif sink.detail:
+            lines += wrapped(f"{sink.name}: {sink.detail}", first="", rest="  ")
+    word = "sink is" if fine == 1 else "sinks are"
+    return [*lines, f"{fine} {word} fine; `flowd status --verbose` has the figures"]
+
+
+def _lags(status: Running) -> list[str]:
     sessions = status.sessions
     if not sessions:
         return ["no sessions seen yet"]
@@ -84,8 +142,7 @@ def _sessions(status: Running) -> list[str]:
         )
         for line in sessions[:MAX_SESSIONS]
     ]
-    more = status.sessions_tracked - min(len(sessions), MAX_SESSIONS)
-    return [*table(rows, shrink={4: 8}), *([f"and {more} more"] if more > 0 else [])]
+    return [*table(rows, shrink={4: 8}), *_more_sessions(status)]
 
 
 def _sinks(status: Running) -> list[str]:
@@ -96,7 +153,7 @@ def _sinks(status: Running) -> list[str]:
             str(sink.cursor),
             str(sink.queue),
             str(sink.delivered),
-            ago(sink.last_success_at),
+            ago(sink.last_success_at) if sink.last_success_at else "not since start",
             one_line(sink.last_error) or "-",
         )
         for sink in status.sinks
@@ -112,8 +169,8 @@ def _failures(failures: list[FailureLine]) -> list[str]:
         (home_relative(failure.path), ago(failure.since), str(failure.times), failure.error)
         for failure in failures[:MAX_FAILURES]
     ]
-    more = len(failures) - MAX_FAILURES
-    return [*table(rows, shrink={0: 8, 3: 12}), *([f"and {more} more"] if more > 0 else [])]
+    more = and_more_line(len(rows) - 1, len(failures), "flowd status --json")
+    return [*table(rows, shrink={0: 8, 3: 12}), *more]
 
 
 def _foot(status: Running) -> list[str]:
@@ -173,7 +230,8 @@ def schema() -> str:
 
 
 EXAMPLES = """\
-  flowd status                  a page of text
+  flowd status                  health, what needs you, sessions
+  flowd status --verbose        every sink and figure
   flowd status --watch          the same, refreshed every two seconds
   flowd status --json | jq .sinks
 
@@ -192,6 +250,7 @@ def add_parser(subparsers: Any) -> None:
         examples=EXAMPLES,
         json="print the whole answer as JSON",
     )
+    parser.add_argument("-v", "--verbose", action="store_true", help="with the figures of everything")
     parser.add_argument("--schema", action="store_true", help="print the JSON schema of --json, and exit")
     parser.add_argument("--watch", action="store_true", help="refresh until Ctrl-C")
     parser.add_argument("--interval", type=float, default=2.0, metavar="S", help="seconds between refreshes")
@@ -204,7 +263,7 @@ def run(arguments: argparse.Namespace) -> int:
         return 0
     while True:
         status = _ask()
-        _print(status, as_json=arguments.json, clear=arguments.watch)
+        _print(status, arguments)
         if not arguments.watch:
             return _exit_code(status)
         time.sleep(max(0.1, arguments.interval))
@@ -231,13 +290,13 @@ def _exit_code(status: Running | NotRunning) -> int:
     return 0 if status.healthy else EXIT_COULD_NOT
 
 
-def _print(status: Running | NotRunning, *, as_json: bool, clear: bool) -> None:
-    if clear and sys.stdout.isatty():
+def _print(status: Running | NotRunning, arguments: argparse.Namespace) -> None:
+    if arguments.watch and sys.stdout.isatty():
         sys.stdout.write("\x1b[H\x1b[2J")
-    if as_json:
+    if arguments.json:
         print_json(status, as_it_is=True)
     elif isinstance(status, Running):
-        print("\n".join(page(status)))
+        print("\n".join(verbose_page(status) if arguments.verbose else page(status)))
     else:
         print(f"flowd: {status.error}\n  {status.hint}", file=sys.stderr)
     sys.stdout.flush()

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from flowd.config.logs import log
 from flowd.config.settings import LiveSettings
+from flowd.daemon.activity_log import ActivityLog
 from flowd.daemon.delivery.outbox import Outbox
 from flowd.daemon.store_gate import StoreGate
 from flowd.daemon.timing import Pace
@@ -65,6 +66,7 @@ class SinkWorker:
         self._store_opened = 0
         self._saved_at = 0.0
         self._quarantined: set[str] = set()
+        self._activity = ActivityLog()
         self._retry_requested = False
         self._deadline: float | None = None
         self._beat: Callable[[], None] = _no_beat
@@ -206,6 +208,7 @@ class SinkWorker:
         return True
 
     def _note_delivery(self, key: str) -> None:
+        self._activity.delivered(self.name, key, self._outbox.fact(key))
         self._outbox.delivered(key)
         if key in self._quarantined:
             self._deliveries.release(self.name, key)

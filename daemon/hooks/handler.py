@@ -88,6 +88,8 @@ class HookHandler:
     def _record(self, hook: HookInput, injection: Injection) -> None:
         try:
             record_injection(self._context.database, hook, injection)
+            size = len(injection.text.encode("utf-8", "replace"))
+            log.info("session_briefed", session=hook.session_id[:8], project=hook.cwd, bytes=size)
         except FlowdError as error:
             log.warning("injection_not_recorded", session=hook.session_id, error=str(error))
 

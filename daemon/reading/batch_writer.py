@@ -1,6 +1,7 @@
 """Commit the batch: facts, memories and offsets in one transaction."""
 
 from flowd.actions.works import WorkUpdater
+from flowd.daemon.activity_log import ActivityLog
 from flowd.daemon.hooks.checkpoints import CheckpointRecorder
 from flowd.daemon.reading.failures import UnstorableError
 from flowd.daemon.reading.pipeline import Pipeline
@@ -33,6 +34,7 @@ class BatchWriter:
         self._checkpoints = checkpoints
         self._scheduler = scheduler
         self._works = WorkUpdater(gate.database)
+        self._activity = ActivityLog()
         self.batch = Batch()
 
     def is_full(self, *, unfinished: bool) -> bool:
@@ -63,6 +65,7 @@ class BatchWriter:
         self.batch = Batch()
         self._works.update(batch)
         self._journal.commit(batch)
+        self._activity.sessions_seen(batch.facts)
         if self._gate.failures:
             self._gate.passed()
         if self._gate.database.wal_is_large:

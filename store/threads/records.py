@@ -41,6 +41,19 @@ class ThreadEntry(msgspec.Struct, frozen=True):
     created_at: str | None
 
 
+class ThreadRow(msgspec.Struct, frozen=True):
+    """One thread in the list: how many entries it has, and how many each client has not seen."""
+
+    id: str
+    title: str
+    project: str | None
+    status: str
+    entries: int
+    unread_chat: int
+    unread_code: int
+    updated_at: str | None
+
+
 class ThreadCreated(msgspec.Struct, frozen=True, omit_defaults=True):
     """A new thread and its first entry. ``redacted`` names the kinds of masked secrets."""
 

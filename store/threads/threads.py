@@ -27,6 +27,7 @@ from flowd.store.threads.records import (
     ThreadMarked,
     ThreadRecord,
     ThreadRetrieved,
+    ThreadRow,
     ThreadText,
     check_text,
     one_of,
@@ -62,6 +63,13 @@ _TOUCH = "update handoffs set updated_at = datetime('now') where id = ?"
 _COMPLETE = """
     update handoffs set status = 'completed', updated_at = datetime('now')
     where id = ? and status is not 'completed'"""
+_LIST = """
+    select h.id, h.title, h.project, coalesce(h.status, 'active'), count(e.seq),
+           coalesce(sum(e.seq > coalesce(h.chat_last_seen, 0)), 0),
+           coalesce(sum(e.seq > coalesce(h.code_last_seen, 0)), 0), h.updated_at
+    from handoffs h left join handoff_entries e on e.handoff_id = h.id
+    where ? or h.status is not 'completed'
+    group by h.id order by h.updated_at desc, h.rowid desc"""
 # The index on handoff_id also holds seq, so no entry's content is read for the counts.
 _COUNTS = """
     select count(distinct h.id),
@@ -74,9 +82,12 @@ _COUNTS = """
 class Threads:
     """The threads of one core.db; everything written is redacted."""
 
-    def __init__(self, database: Database, redactor: Redactor | None = None) -> None:
-        """Use *database*, and the default redactor if none is given."""
+    def __init__(
+        self, database: Database, redactor: Redactor | None = None, *, wait_s: float | None = None
+    ) -> None:
+        """Use *database*, and the default redactor if none is given; wait up to *wait_s* for its lock."""
         self.database = database
+        self._wait_s = MAX_WAIT_S if wait_s is None else wait_s
         self._redactor = redactor or Redactor()
 
     def create(self, *, title: str, content: str, client: str, project: str | None = None) -> ThreadCreated:
@@ -87,16 +98,21 @@ class Threads:
         project = project and texts.checked("project", project, LABEL_LIMIT_BYTES)
         content = texts.checked("content", content, ENTRY_LIMIT_BYTES)
         handoff_id = new_id()
-        with writing(self.database) as connection:
+        with writing(self.database, timeout_s=self._wait_s) as connection:
             connection.execute(_CREATE, (handoff_id, title, project))
             entry = _append(connection, handoff_id, writer, "context", content)
             handoff = _handoff(connection, handoff_id)
         return ThreadCreated(handoff=handoff, entries=(entry,), redacted=texts.redacted)
 
+    def listed(self, *, completed: bool = False) -> tuple[ThreadRow, ...]:
+        """Return the threads, the latest changed first; the completed ones only with *completed*."""
+        with reading(self.database, timeout_s=self._wait_s) as connection:
+            return tuple(ThreadRow(*row) for row in connection.execute(_LIST, (completed,)))
+
     def get(self, *, handoff_id: str, client: str) -> ThreadRetrieved:
         """Return the thread with all its entries; no cursor moves."""
         reader, handoff_id = one_of("as_client", client, CLIENTS), handoff_id.strip()
-        with reading(self.database) as connection:
+        with reading(self.database, timeout_s=self._wait_s) as connection:
             handoff = _handoff(connection, handoff_id)
             entries = _entries(connection, handoff_id, after=0)
         unseen = tuple(entry for entry in entries if entry.seq > handoff.last_seen(reader))
@@ -108,7 +124,7 @@ class Threads:
         kind, handoff_id = one_of("type", entry_type, ENTRY_TYPES), handoff_id.strip()
         texts = ThreadText(self._redactor)
         content = texts.checked("content", content, ENTRY_LIMIT_BYTES)
-        with writing(self.database) as connection:
+        with writing(self.database, timeout_s=self._wait_s) as connection:
             before = _active(connection, handoff_id)
             unseen = _entries(connection, handoff_id, after=before.last_seen(writer))
             entry = _append(connection, handoff_id, writer, kind, content)
@@ -119,7 +135,7 @@ class Threads:
     def mark_read(self, *, handoff_id: str, client: str) -> ThreadMarked:
         """Move the client's cursor to the latest entry."""
         reader, handoff_id = one_of("as_client", client, CLIENTS), handoff_id.strip()
-        with writing(self.database) as connection:
+        with writing(self.database, timeout_s=self._wait_s) as connection:
             _handoff(connection, handoff_id)
             (latest,) = connection.execute(_LATEST, (handoff_id,)).fetchone()
             connection.execute(_SET_CURSOR[reader], (latest, handoff_id))
@@ -128,7 +144,7 @@ class Threads:
     def close(self, *, handoff_id: str) -> ThreadClosed:
         """Delete the entries and mark the thread completed; idempotent."""
         handoff_id = handoff_id.strip()
-        with writing(self.database) as connection:
+        with writing(self.database, timeout_s=self._wait_s) as connection:
             handoff = _handoff(connection, handoff_id)
             connection.execute("delete from handoff_entries where handoff_id = ?", (handoff_id,))
             connection.execute(_COMPLETE, (handoff_id,))

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from flowd.cli.flow import thread
+from flowd.cli.flow import main, thread
 from flowd.store.threads.records import ENTRY_LIMIT_BYTES
 from flowd.system.errors import FlowdError
 from tests.support.commands import run_verb
@@ -73,7 +73,7 @@ def test_json_has_the_specified_shapes(capsys: pytest.CaptureFixture[str]) -> No
         "missed_entries",
         "redacted",
     }
-    assert as_json(capsys, "read", handoff_id) == {"marked_read": True, "client": "code", "last_seen": 2}
+    assert as_json(capsys, "read", handoff_id) == {"marked_read": True, "client": "chat", "last_seen": 2}
     assert as_json(capsys, "close", handoff_id) == {"closed": True, "id": handoff_id, "title": "t"}
 
 
@@ -132,3 +132,27 @@ def test_in_a_terminal_the_default_client_is_that_of_the_specification(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     assert as_json(capsys, "create", "t", "c")["entries"][0]["from_client"] == "chat"
+
+
+def test_threads_are_listed_with_what_is_unread(capsys: pytest.CaptureFixture[str]) -> None:
+    assert printed(capsys, "list").startswith("no threads")
+    first = as_json(capsys, "create", "Auth", "c")["handoff"]["id"]
+    second = as_json(capsys, "create", "Parser", "c", "--as", "chat")["handoff"]["id"]
+    as_json(capsys, "close", first)
+    (row,) = as_json(capsys, "list")["threads"]
+    assert (row["id"], row["title"], row["unread_code"], row["unread_chat"]) == (second, "Parser", 1, 0)
+    assert {row["id"] for row in as_json(capsys, "list", "--all")["threads"]} == {first, second}
+    assert "code 1, chat 0" in printed(capsys, "list")
+
+
+@pytest.mark.parametrize("words", [("create", " ", "hi"), ("create", "t", ""), ("add", "hof_x", "task", " ")])
+def test_nothing_nameless_or_empty_is_kept(
+    words: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["thread", *words]) == 1
+    assert "is empty" in capsys.readouterr().err
+
+
+def test_an_unknown_id_comes_with_a_way_to_find_the_right_one(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["thread", "get", "hof_nope"]) == 1
+    assert "flow thread list" in capsys.readouterr().err

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -107,3 +108,15 @@ def test_no_log_yet_is_said_with_what_to_do(capsys: pytest.CaptureFixture[str]) 
     assert main(["logs"]) == 1
     assert "no log at" in (said := capsys.readouterr().err)
     assert "flowd start" in said
+
+
+def test_what_happened_is_a_sentence_in_the_time_zone_of_the_person(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TZ", "Asia/Tokyo")
+    time.tzset()
+    try:
+        line = '{"session": "4fec7ea0", "project": "/w", "level": "info", "event": "session_seen", '
+        line += '"timestamp": "2026-01-01T20:00:00Z"}'
+        assert readable(line) == "2026-01-02 05:00:00 info    session 4fec7ea0 appeared (/w)"
+    finally:
+        monkeypatch.undo()
+        time.tzset()

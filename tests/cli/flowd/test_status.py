@@ -6,8 +6,8 @@ import msgspec
 import pytest
 
 from flowd import __version__
-from flowd.cli.flowd.status import Running, page
-from flowd.cli.output import WIDTH, ago, home_relative, size
+from flowd.cli.flowd.status import Running, page, verbose_page
+from flowd.cli.output import WIDTH, ago, home_relative, size, text_width
 from tests.support.status import running_status, session_line, sink_line
 
 if TYPE_CHECKING:
@@ -40,12 +40,34 @@ HUGE = running_status(
 
 @pytest.mark.parametrize("shown", [running_status(), HUGE], ids=["usual", "huge"])
 def test_the_page_fits_in_80_columns(shown: Running) -> None:
-    lines = page(shown)
-    assert [line for line in lines if len(line) > WIDTH or "\n" in line] == []
+    for lines in (page(shown), verbose_page(shown)):
+        assert [line for line in lines if len(line) > WIDTH or "\n" in line] == []
+
+
+@pytest.mark.parametrize("columns", [60, 80, 200])
+def test_the_page_fits_the_terminal(columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    wide = [session_line(project="/work/größe übung 日本", title="Fix the 日本 parser " * 9)] * 3
+    lines = page(running_status(sessions=wide))
+    assert max(map(text_width, lines)) <= columns
+
+
+def test_sinks_that_are_fine_are_one_line_and_the_others_are_named() -> None:
+    sinks = [sink_line(name="core_db"), sink_line(name="beads", retrying=2, last_error="bd is away")]
+    lines = page(running_status(sinks=sinks))
+    assert lines[-2:] == ["! beads: bd is away", "1 sink is fine; `flowd status --verbose` has the figures"]
+    assert not any(line.startswith("SINK") for line in lines)
+    assert any(line.startswith("SINK") for line in verbose_page(running_status(sinks=sinks)))
+
+
+def test_sessions_have_their_titles() -> None:
+    lines = page(running_status(sessions=[session_line(title="Fix login")]))
+    (row,) = [line for line in lines if "Fix" in line]
+    assert row.endswith("Fix login")
 
 
 def test_a_long_path_keeps_its_end_and_more_sessions_are_counted() -> None:
-    text = "\n".join(page(HUGE))
+    text = "\n".join(verbose_page(HUGE))
     assert "/deep/end" in text
     assert "and 12335 more" in text
 
@@ -59,9 +81,9 @@ def test_what_is_wrong_and_what_is_old_is_said_on_top() -> None:
 def test_what_was_recovered_is_counted_in_words() -> None:
     counts = msgspec.to_builtins(running_status().counts)
     some = {"glued_lines": 1, "bad_lines": 2, "extractor_errors": 3}
-    assert "recovered: nothing" in page(running_status())
+    assert "recovered: nothing" in verbose_page(running_status())
     line = "recovered: 1 concatenated line, 2 unparseable lines, 3 extractor errors"
-    assert line in page(running_status(counts=counts | {"troubles": some}))
+    assert line in verbose_page(running_status(counts=counts | {"troubles": some}))
 
 
 def test_no_name_from_elsewhere_can_drive_the_terminal() -> None:
@@ -70,11 +92,12 @@ def test_no_name_from_elsewhere_can_drive_the_terminal() -> None:
         sessions=[session_line(project="/a/\x1b]0;x\x07")],
         sinks=[sink_line(last_error="\x9b1m")],
     )
-    assert not set("".join(page(hostile))) & {"\x1b", "\x07", "\x9b"}
+    assert not set("".join(page(hostile) + verbose_page(hostile))) & {"\x1b", "\x07", "\x9b"}
 
 
 def test_a_fresh_daemon_says_that_it_has_seen_nothing() -> None:
-    assert "no sessions seen yet" in page(running_status(sessions=[], sessions_tracked=0, last_progress_at=0))
+    fresh = running_status(sessions=[], sessions_tracked=0, last_progress_at=0)
+    assert "no sessions seen yet: start Claude Code in a project" in "\n".join(page(fresh))
 
 
 @pytest.mark.parametrize(
