@@ -52,7 +52,7 @@ check: $(VENV)/.dev ## ruff, format, mypy strict, import-linter, GitHub's files
 hooks: $(VENV)/.dev ## have git run the checks before each commit
 	$(BIN)/pre-commit install
 
-wheel: ## build the wheel, install it into an empty environment and use it
+wheel: ## build sdist and wheel, install them with pip, pipx and uv, and use each copy
 	PYTHON=$(PYTHON) .ci/wheel
 
 format: $(VENV)/.dev ## rewrite the code in the house format
