@@ -122,7 +122,14 @@ flowd config --defaults
 ```
 
 The first prints where `config.yaml` is, the second every setting with its value and where the value comes
-from, the third all defaults with their explanations. A file with the settings to change looks like this:
+from, the third all defaults with their explanations. To change a setting:
+
+```sh
+flowd config set idle.after_minutes 45
+flowd config unset idle.after_minutes
+```
+
+`flowd config edit` opens the file in your editor. It looks like this:
 
 ```yaml
 idle:
@@ -131,8 +138,8 @@ handoff_yaml:
   projects: opted_in
 ```
 
-An unknown key, a wrong type or a value out of range is refused with the name of the key; a running daemon
-then keeps the settings that it has."""
+A running daemon applies a changed file within seconds. An unknown key, a wrong type or a value out of range
+is refused with the name of the key; the daemon then keeps the settings that it has."""
 
 
 def _meanings(text: str) -> dict[str, dict[str, str]]:
