@@ -98,9 +98,8 @@ def _checkout_state(root: str) -> Handoff:
 def claim_values(context: Context, root: str, values: Mapping[str, Any]) -> None:
     """Record values before they are written: after a crash they must still be recognised as ours."""
     try:
-        states = HandoffYamlStates(context.database)
-        state = states.get(root)
-        states.put(state.with_written({field: values[field] for field in GUARDED if values.get(field)}))
+        ours = {field: values[field] for field in GUARDED if values.get(field)}
+        HandoffYamlStates(context.database).add_written(root, ours)
     except StoreError:
         return  # as in claim_folder
 

@@ -1,6 +1,7 @@
 """The fields of each handoff.yaml: those flowd wrote, and those the user saved."""
 
 import os
+import sqlite3
 import time
 from collections.abc import Collection, Mapping
 from typing import Any
@@ -50,6 +51,14 @@ class HandoffYamlState(msgspec.Struct, frozen=True):
                 written[field] = (value, *(old for old in known if old != value))[:VALUES_KEPT]
         return msgspec.structs.replace(self, written=written)
 
+    def joined(self, stored: "HandoffYamlState") -> "HandoffYamlState":
+        """Return this state with the values of *stored* that it does not have."""
+        written = dict(self.written)
+        for field, values in stored.written.items():
+            known = written.get(field, ())
+            written[field] = (*known, *(value for value in values if value not in known))[:VALUES_KEPT]
+        return msgspec.structs.replace(self, written=written)
+
 
 class HandoffYamlStates:
     """The table flow_handoffs."""
@@ -60,16 +69,7 @@ class HandoffYamlStates:
     def get(self, project: str) -> HandoffYamlState:
         """Return the stored state of *project*'s handoff.yaml, an empty one if there is none."""
         with self._database.reading() as connection:
-            row = connection.execute(
-                "select session_id, last_activity_at, written, folder, work, origin from flow_handoffs "
-                "where project = ?",
-                (project,),
-            ).fetchone()
-        if row is None:
-            return HandoffYamlState(project)
-        written = msgspec.json.decode(row[2], type=dict[str, tuple[str, ...]])
-        folder, work, origin = (value or "" for value in row[3:])
-        return HandoffYamlState(project, row[0], row[1], written, folder, work, origin)
+            return _state_in(connection, project)
 
     def at_another_place(self, project: str) -> list[HandoffYamlState]:
         """Return the states of other places of *project*, latest first: its clones, and where it was."""
@@ -84,30 +84,51 @@ class HandoffYamlStates:
         return [self.get(place) for (place,) in rows]
 
     def put(self, *states: HandoffYamlState) -> None:
-        """Store *states*."""
-        rows = [
-            (
-                state.project,
-                state.session_id,
-                state.last_activity_at,
-                msgspec.json.encode(state.written).decode(),
-                state.folder,
-                state.work,
-                state.origin,
-            )
-            for state in states
-        ]
+        """Store *states*; values that another process has recorded meanwhile stay flowd's own."""
         with self._database.transaction() as connection:
-            connection.executemany(
-                "insert or replace into flow_handoffs "
-                "(project, session_id, last_activity_at, written, folder, work, origin) "
-                "values (?, ?, ?, ?, ?, ?, ?)",
-                rows,
-            )
+            for state in states:
+                _put(connection, state.joined(_state_in(connection, state.project)))
+
+    def add_written(self, project: str, values: Mapping[str, str]) -> None:
+        """Record *values* as flowd's own."""
+        with self._database.transaction() as connection:
+            _put(connection, _state_in(connection, project).with_written(values))
 
     def claim_folder(self, project: str) -> None:
         """Record that flowd created the .flow-guardian of *project*: its fields count as this user's."""
-        self.put(msgspec.structs.replace(self.get(project), folder=folder_identity(project)))
+        with self._database.transaction() as connection:
+            state = _state_in(connection, project)
+            _put(connection, msgspec.structs.replace(state, folder=folder_identity(project)))
+
+
+def _state_in(connection: sqlite3.Connection, project: str) -> HandoffYamlState:
+    row = connection.execute(
+        "select session_id, last_activity_at, written, folder, work, origin "
+        "from flow_handoffs where project = ?",
+        (project,),
+    ).fetchone()
+    if row is None:
+        return HandoffYamlState(project)
+    written = msgspec.json.decode(row[2], type=dict[str, tuple[str, ...]])
+    folder, work, origin = (value or "" for value in row[3:])
+    # An earlier version stored activity of the future, which would hold the file for ever.
+    return HandoffYamlState(project, row[0], min(row[1], time.time()), written, folder, work, origin)
+
+
+def _put(connection: sqlite3.Connection, state: HandoffYamlState) -> None:
+    connection.execute(
+        "insert or replace into flow_handoffs "
+        "(project, session_id, last_activity_at, written, folder, work, origin) values (?, ?, ?, ?, ?, ?, ?)",
+        (
+            state.project,
+            state.session_id,
+            state.last_activity_at,
+            msgspec.json.encode(state.written).decode(),
+            state.folder,
+            state.work,
+            state.origin,
+        ),
+    )
 
 
 def folder_identity(project: str) -> str:

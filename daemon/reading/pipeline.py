@@ -10,14 +10,14 @@ from flowd.daemon.projects.watchers import ProjectResolver
 from flowd.daemon.reading.tailer import Chunk
 from flowd.extractors.fields.activity import enter_branch, note_entrypoint
 from flowd.extractors.transcript.protocol import Note
-from flowd.extractors.transcript.records import Decoded, decode_lines
+from flowd.extractors.transcript.records import Decoded, Record, decode_lines
 from flowd.extractors.transcript.session import SessionMemory, mask_records
 from flowd.model.facts import Fact, TranscriptVanished, state_fact
 from flowd.model.session import SessionState
 from flowd.redaction.live import LiveRedactor
 from flowd.store.journal import Batch
 from flowd.store.sources import Source
-from flowd.system.times import seconds
+from flowd.system.times import iso_millis, seconds
 
 MEMORIES_KEPT = 256
 ACTIVE_S = 3600.0
@@ -39,6 +39,7 @@ class Pipeline:
     def process(self, source: Source, chunk: Chunk, batch: Batch) -> None:
         """Feed *chunk* to its session's memory and advance *source*; facts and offset go into *batch*."""
         decoded = decode_lines(chunk.data, source.lines + 1)
+        _clamp_times(decoded.records)
         mask_records(decoded, self._redact.custom)
         if not source.session_id:  # a subagent beside the sessions: its records name the parent
             session_ids = (record.session_id for record in decoded.records)
@@ -160,7 +161,10 @@ class Pipeline:
         if notes:
             project = self._projects.resolve(activity.cwd, activity.first_cwd).root
             batch.facts.extend(_fact(note, source.session_id, project) for note in notes)
-        activity.touched_at = max(activity.touched_at, source.mtime_ns / 1e9)
+        now = time.time()
+        activity.touched_at = min(max(activity.touched_at, source.mtime_ns / 1e9), now)
+        if seconds(activity.last) > now:  # stored by an earlier version
+            activity.last = iso_millis(now)
         self._changed.add(source.session_id)
 
     def _memory(self, session_id: str) -> SessionMemory:
@@ -175,6 +179,19 @@ class Pipeline:
 
 def _fact(note: Note, session_id: str, project: str) -> Fact:
     return Fact(f"{session_id}:{note.key}", session_id, project, seconds(note.timestamp), note.body)
+
+
+def _clamp_times(records: list[Record]) -> None:
+    """Date records of the future now, and drop times that are none: later sessions would never be newer."""
+    now = iso_millis(time.time())
+    for record in records:
+        # Nearly all times are written alike, and then compare as text.
+        if record.timestamp and record.timestamp > now:
+            moment = seconds(record.timestamp)
+            if not moment:
+                record.timestamp = None
+            elif moment > seconds(now):
+                record.timestamp = now
 
 
 def _count(decoded: Decoded, chunk: Chunk, batch: Batch) -> None:

@@ -252,7 +252,7 @@ class Reader:
         elif self._watchers.owns(path):
             self._process_project_file(path)
         else:
-            self._process_directory(path)
+            self._queue.put_backlog(self._reconciler.scan_directory(path, self._follower.known))
         return False
 
     def _process_project_file(self, path: str) -> None:
@@ -271,14 +271,6 @@ class Reader:
             self.commit()  # they are not found again
         self._writer.batch.facts.extend(self._watchers.facts(path))
         self._queue.put_backlog(self._watchers.scan(path))
-
-    def _process_directory(self, directory: str) -> None:
-        """Queue the transcripts of a new directory; process those of a removed one as missing."""
-        self._queue.put_backlog(self._reconciler.scan_directory(directory, self._follower.known))
-        if not os.path.isdir(directory):  # noqa: PTH112 hot path
-            known = self._follower.known.by_path
-            for path in [path for path in known if path.startswith(directory + "/")]:
-                self._process_path(path, URGENT_SLICE_BYTES)
 
     def _read_transcripts(self, hook: HookInput) -> bool:
         """Read a slice of the transcripts that *hook* names; return True if more is left."""

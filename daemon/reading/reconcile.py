@@ -49,14 +49,14 @@ class Reconciler:
         return Difference([path for _, path in found], list(unseen), seen, sessions)
 
     def scan_directory(self, path: str, known: KnownFiles) -> list[str]:
-        """Watch one directory of ``projects/``; return the changed transcripts in or below it."""
+        """Watch one directory of ``projects/``; return the changed and the gone transcripts below it."""
         if path == self._root or not path.startswith(self._root + "/"):
             return []
         parts = path[len(self._root) + 1 :].split("/")
         if len(parts) > 2 and parts[2] != "subagents":
             return []
         if not self._watcher.watch(path) and not os.path.isdir(path):  # noqa: PTH112 hot path
-            return []
+            return [entry for entry in known.by_path if entry.startswith(path + "/")]
         found = chain(*self._transcripts(path)) if len(parts) == 1 else self._subagents(path)
         return [entry for entry, status in found if _differs(known.by_path.get(entry), status)]
 
