@@ -185,7 +185,9 @@ def test_the_daemon_hears_that_its_answer_was_printed(scene: Scene) -> None:
 def test_a_session_hears_that_flowd_is_hung_when_nothing_can_be_composed_in_time(
     scene: Scene, tmp_path: Path
 ) -> None:
-    scene.program = hook_with_budget(tmp_path / "hasty", answer_s=0.2, budget_s=0.25)
+    scene.program = hook_with_budget(tmp_path / "hasty", answer_s=0.2, budget_s=1.5)
+    os.mkfifo(tmp_path / "settings")  # the child that composes the briefing waits for its settings
+    scene.environment["FLOWD_CONFIG"] = str(tmp_path / "settings")
     log = scene.state / "log" / "hooks.log"
     log.parent.mkdir(parents=True)
     log.write_text(
