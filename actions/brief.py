@@ -108,7 +108,8 @@ def brief(
     asks = tuple(found.reason for found in of_project(open_escalations(journal), project.root))
     latest = latest_of_project(journal, project.root)
     found = _choose_work(project, around, asked) or _without_sessions(project, said, said_at, latest, present)
-    if found is None and not asks:
+    is_known_elsewhere = any(work.project != project.root for work in around.elsewhere)
+    if found is None and not asks and not is_known_elsewhere:
         return Brief(None, None, warning)
     work = msgspec.structs.replace(found or Work(id="", project=project.root), **present)
     briefing = briefing_of(project, work, around)._replace(escalations=asks, handoff=_describe(latest))

@@ -147,7 +147,7 @@ def step_text(step: Step) -> str:
 
 
 def _age(work: Work, around: Around) -> str:
-    when = age(work.touched_at)
+    when = age(work.touched_at) if work.touched_at else ""
     if work.status == "in_progress" and around.phase(work.session_id) == "unfinished":
         return f"{when}, left unfinished when its client was killed"
     return when

@@ -71,6 +71,26 @@ def test_after_a_compaction_a_session_is_told_of_itself(database: Database, proj
     assert f"- Build an exporter (in_progress; at work right now): Build an exporter: {other}" in text
 
 
+def test_a_new_worktree_is_told_of_the_work_in_the_other_one(
+    database: Database, project: Path, tmp_path: Path
+) -> None:
+    """Not as its own work, nor as something that has drifted."""
+    remember(database, project, "worked", age_s=60, goal="My work", files=("a.py", "b.py"))
+    compose(database, BriefingRequest(cwd=str(project)))  # the works are formed
+    worktree = tmp_path / "wt"
+    git = project / ".git" / "worktrees" / "wt"
+    git.mkdir(parents=True)
+    (git / "HEAD").write_text("ref: refs/heads/feature\n")
+    (git / "commondir").write_text("../..\n")
+    worktree.mkdir()
+    (worktree / ".git").write_text(f"gitdir: {git}\n")
+    text = told(database, worktree)
+    assert "where it knows of no earlier work" in text
+    assert "**Goal:**" not in text
+    assert "the branch was" not in text
+    assert f"- My work (in {project}" in text
+
+
 def test_a_resumed_session_that_missed_nothing_is_told_nothing(database: Database, project: Path) -> None:
     remember(database, project, "mine", age_s=60, goal="My work")
     remember(database, project, "other", age_s=600, goal="Other work")

@@ -7,7 +7,7 @@ from collections import deque
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, NamedTuple
 
-from tests.e2e.fake_message import Fail, Hold, Say, Step, as_events, as_message
+from tests.e2e.fake_message import Answered, Fail, Hold, Say, Step, WritePlan, as_events, as_message
 
 COMPACTION_WORDS = ("create a detailed summary of",)
 COMPACT_SUMMARY = (
@@ -101,14 +101,15 @@ class FakeApi:
         with self._guard:
             return any(each.count(text) for each in self.asked)
 
-    def answer(self, asked: Asked) -> Step:
+    def answer(self, asked: Asked) -> Answered:
         """Return the answer to *asked*: a summary, the next step of the script, or something harmless."""
         with self._guard:
             self.asked.append(asked)
             if asked.is_compaction:
                 return Say(COMPACT_SUMMARY, tokens=1000)
             if asked.is_turn and self._script:
-                return self._script.popleft()
+                step = self._script.popleft()
+                return step.as_use(json.dumps(asked.body)) if isinstance(step, WritePlan) else step
         return Say(PLAIN_REPLY)
 
     def _handler(self) -> type[BaseHTTPRequestHandler]:

@@ -1,10 +1,13 @@
 """What the scripted model answers, in the API's own shapes."""
 
 import json
+import re
 import threading
 import uuid
 from collections.abc import Iterator
 from typing import Any, NamedTuple
+
+PLAN_FILE = re.compile(r"/[\w./-]+/plans/[\w-]+\.md")
 
 
 class Say(NamedTuple):
@@ -22,6 +25,18 @@ class Use(NamedTuple):
     tokens: int | None = None
 
 
+class WritePlan(NamedTuple):
+    """The model writes its plan into the file that the client names for it."""
+
+    plan: str
+    tokens: int | None = None
+
+    def as_use(self, asked: str) -> Use:
+        """Return the call of the tool, with the file that *asked* names."""
+        named = PLAN_FILE.search(asked)
+        return Use("Write", {"file_path": named.group(0) if named else "plan.md", "content": self.plan})
+
+
 class Fail(NamedTuple):
     """The API answers with an error."""
 
@@ -35,7 +50,8 @@ class Hold(NamedTuple):
     released: threading.Event
 
 
-Step = Say | Use | Fail | Hold
+Answered = Say | Use | Fail | Hold
+Step = Answered | WritePlan
 
 
 def as_message(step: Say | Use, model: str | None, tokens: int) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from pathlib import Path
 from tests.e2e.client import run_program
 from tests.e2e.clock import Clock
 from tests.e2e.fake_api import Asked, FakeApi
-from tests.e2e.fake_message import Say, Step, Use
+from tests.e2e.fake_message import Say, Step, Use, WritePlan
 from tests.e2e.place import Place
 from tests.e2e.running_flowd import RunningFlowd
 from tests.e2e.terminal import ESCAPE, READY, Terminal
@@ -64,7 +64,7 @@ class Session:
 
     def approve_plan(self, prompt: str, plan: str) -> None:
         """Ask for a plan, and approve it without having it carried out yet."""
-        self._story.api.script(Use("ExitPlanMode", {"plan": plan}), Say("The plan is approved."))
+        self._story.api.script(WritePlan(plan), Use("ExitPlanMode", {"plan": plan}), Say("It is approved."))
         since = len(self.terminal.text)
         stops = self._story.count("Stop")
         self.terminal.enter(prompt)
@@ -213,6 +213,10 @@ class Story:
     def count(self, event: str) -> int:
         """Return how many hooks have reported *event*."""
         return sum(line.split()[1] == event for line in self.flowd.hook_log())
+
+    def given_to(self, session: Session) -> str:
+        """Return the whole text that flowd gave *session*, with its tags."""
+        return f"{OPENING}\n{session.told}\n{CLOSING}"
 
     def turns_of(self, session_id: str) -> list[Asked]:
         """Return the turns of one session."""

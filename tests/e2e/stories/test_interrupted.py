@@ -11,8 +11,8 @@ GOAL = "Build a CSV exporter for the orders in exporter.py"
 def test_escape_is_no_decision_and_a_finished_turn_is_finished(story: Story) -> None:
     story.day(5)
     first = story.open()
-    first.begin(GOAL, write(story.project / "exporter.py"), bash("sleep 600"))
-    first.wait_for_tool("sleep 600")
+    first.begin(GOAL, write(story.project / "exporter.py"), bash("tail -f /dev/null"))
+    first.wait_for_tool("tail -f /dev/null")
     first.interrupt()
     first.ask("Leave that command out", Say("Left out. exporter.py is written."))
     first.leave()
@@ -46,7 +46,7 @@ def test_escape_is_no_decision_and_a_finished_turn_is_finished(story: Story) -> 
     fifth.leave()
     story.show(second, third, fourth, fifth)
     assert "refused" not in second.told
-    assert "sleep 600" not in second.told_decisions
+    assert "tail -f /dev/null" not in second.told_decisions
     assert "unfinished when its client was killed" not in fourth.told
     assert "left unfinished when its client was killed" in fifth.told
     assert any("VAT column" in step for step in fifth.told_steps) or "VAT column" in fifth.told_field(
