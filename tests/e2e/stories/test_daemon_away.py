@@ -20,7 +20,12 @@ def test_a_session_hears_since_when_flowd_is_away(story: Story) -> None:
     # Without the daemon the hook starts a program without any variable of the test: it has the real time.
     story.day(0)
     third = story.open()
-    third.ask("Do job two: build login.py", write(story.project / "login.py"), Say("Job two is done."))
+    third.ask(
+        "Do job two: build login.py",
+        write(story.project / "login.py"),
+        write(story.project / "login.html"),
+        Say("Job two is done."),
+    )
     third.leave()
     fourth = story.open()
     fourth.ask("Hello", Say("Hello!"))
@@ -40,14 +45,19 @@ def test_a_session_hears_since_when_flowd_is_away(story: Story) -> None:
     story.show(second, third, fourth, fifth, sixth)
     print(shown)
     assert "flowd has not" not in second.told
-    for told in (third.told, fourth.told, shown):
-        assert "flowd has not been running since" in told
-        assert "(3 days ago)" in told
-    assert "job one" in fourth.told
+    # On a loaded machine the hook has no time to have a briefing composed, and says only that.
+    for told in (third.told, fourth.told):
+        assert "flowd has not" in told
+        assert " since " in told
+        assert "job one" in told or "what it knows of earlier work is missing here" in told
+    assert "flowd has not been running since" in shown
+    assert "(3 days ago)" in shown
     assert "just now" not in shown
     assert "flowd has not" not in fifth.told
     assert "login.py" in fifth.told
     assert "flowd has not answered since" in sixth.told
-    for session in (third, fourth, fifth):
-        (given,) = story.flowd.facts("injected", session.id)
-        assert given["text"].strip("\n") == story.given_to(session)
+    for session in (second, third, fourth, fifth, sixth):
+        for given in story.flowd.facts("injected", session.id):
+            assert given["text"] == story.given_to(session)
+    assert story.flowd.facts("injected", second.id)
+    assert not story.flowd.facts("injected", sixth.id)
