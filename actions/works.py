@@ -82,6 +82,7 @@ def refresh_user_words(store: Works, project: str, works: ProjectWorks) -> None:
     """Load the user fields and step edits of *works* from core.db."""
     works.edits = store.edits()
     works.words = store.words(project)
+    works.document = store.written_steps(project)
 
 
 def take_session(works: ProjectWorks, state: SessionState, batch: Batch) -> list[Fact]:
@@ -114,7 +115,7 @@ class WorkUpdater:
         self._database = database
         self._store = Works(database)
         self._open: OrderedDict[str, ProjectWorks] = OrderedDict()
-        self._user_version = (0.0, 0.0)
+        self._user_version: tuple[float, ...] = ()
 
     def update(self, batch: Batch) -> None:
         """Add to *batch* what its states change in the works of their projects."""

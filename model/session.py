@@ -152,6 +152,8 @@ class SessionState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     questions: tuple[str, ...] = ()
     blockers: tuple[str, ...] = ()
     next: tuple[str, ...] = ()
+    # The next steps of the last structured block.
+    block_steps: tuple[str, ...] = ()
     insights: tuple[Insight, ...] = ()
     evidence: Evidence = Evidence()
 

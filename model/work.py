@@ -67,6 +67,14 @@ class StepEdit(msgspec.Struct, frozen=True, omit_defaults=True):
     at: float = 0.0
 
 
+class DocumentSteps(msgspec.Struct, frozen=True):
+    """The open items of a handoff document that a session or a person wrote, and when."""
+
+    texts: tuple[str, ...]
+    at: float
+    session_id: str = ""
+
+
 class Assignment(msgspec.Struct, frozen=True, omit_defaults=True):
     """A session's contribution, its role, and the work that it belongs to, if any."""
 

@@ -6,12 +6,14 @@ from typing import NamedTuple, TypeVar
 
 import msgspec
 
-from flowd.model.facts import Fact, StepEdited, UserFieldsSaved, WorkChanged
-from flowd.model.work import Assignment, Contribution, StepEdit, UserWords, Work
+from flowd.model.facts import Fact, HandoffIndexed, StepEdited, UserFieldsSaved, WorkChanged
+from flowd.model.work import Assignment, Contribution, DocumentSteps, StepEdit, UserWords, Work
 from flowd.store.database import Database
 from flowd.store.handoff_fields import HandoffYamlState, HandoffYamlStates, folder_identity
 from flowd.store.journal import Journal
 from flowd.workspace.project import Project
+
+MAX_DOCUMENTS = 20
 
 _encode = msgspec.json.Encoder().encode
 _work = msgspec.json.Decoder(Work).decode
@@ -112,14 +114,23 @@ class Works:
         said = {field: value for field, value in fact.body.said.items() if isinstance(value, str)}
         return {fact.body.work: UserWords(said, {field: fact.body.at.get(field, fact.at) for field in said})}
 
-    def user_version(self) -> tuple[float, float]:
-        """Return two numbers that change when the user saves fields or edits a step."""
+    def written_steps(self, project: str) -> DocumentSteps | None:
+        """Return the open items of the newest handoff of *project* that flowd did not write itself."""
+        facts = self._journal.facts_of_project(project, "handoff", MAX_DOCUMENTS)
+        for fact in sorted(facts, key=lambda fact: -fact.at):
+            if isinstance(fact.body, HandoffIndexed) and not fact.body.is_auto:
+                return DocumentSteps(fact.body.open_items, fact.at, fact.session_id)
+        return None
+
+    def user_version(self) -> tuple[float, ...]:
+        """Return numbers that change when the user saves fields, edits a step, or a handoff is written."""
         with self._database.reading() as connection:
             row = connection.execute(
                 "select (select max(at) from flow_facts where kind = 'words'), "
-                "(select max(at) from flow_facts where kind = 'step')"
+                "(select max(at) from flow_facts where kind = 'step'), "
+                "(select max(seq) from flow_facts where kind = 'handoff')"
             ).fetchone()
-        return row[0] or 0.0, row[1] or 0.0
+        return tuple(value or 0.0 for value in row)
 
     def _works(self, where: str, value: str) -> list[Work]:
         with self._database.reading() as connection:

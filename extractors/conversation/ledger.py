@@ -24,6 +24,7 @@ RESULT_LENGTH = 420
 CLOSING_LENGTH = 180
 MAX_CONTINUATION_WORDS = 12
 MAX_TOUCHED = 20
+KEPT_WHEN_ALL_IS_DONE = ("advice", "check", "issue")
 MIN_SPOKEN_OF = 0.34
 
 _CONTINUATION = re.compile(
@@ -37,6 +38,8 @@ _REFERENCE = re.compile(
     r"(?:/(?:pull|issues)/|\b(?:PR|pull request|issue)\s*#?|(?<![\w&])#)(\d{1,6})\b", re.IGNORECASE
 )
 _DIGIT = re.compile(r"\d")
+# The id at the end of a step that is an issue.
+_ISSUE = re.compile(r" \(([a-zA-Z][\w-]*-[\w.]+)\)$")
 _PARTS = re.compile(r"[._-]+|(?<=[a-z])(?=[A-Z])")
 _NUMBERED = re.compile(r"\b(?:step|phase|task|part|item)s? #?(\d{1,2})\b", re.IGNORECASE)
 _ALL_DONE = re.compile(
@@ -217,7 +220,7 @@ def still_open(ledger: Ledger, turn: TurnNote, closings: list[str], reply: str) 
         or not (_is_said(step, closings, numbers) or (turn.is_done and answers(turn.request, step.text)))
     ]
     if reply and _ALL_DONE.search(reply):
-        return [step for step in left if step.kind in ("advice", "check") or step.on == ledger.replied_on]
+        return [step for step in left if step.kind in KEPT_WHEN_ALL_IS_DONE or step.on == ledger.replied_on]
     return [step for step in left if step.kind != "plan" or _is_left(step, ledger, reply, numbers)]
 
 
@@ -250,7 +253,10 @@ def closes(statement: str, step: str) -> bool:
     if covered(step, statement) >= SAME:
         return True
     named = tickets(step)
-    return bool(named) and named[0] in tickets(statement)
+    if named and named[0] in tickets(statement):
+        return True
+    issue = _ISSUE.search(step)
+    return issue is not None and issue.group(1) in statement.split()
 
 
 def is_continuation(prompt: str) -> bool:

@@ -1,6 +1,6 @@
 """Tool calls and their results."""
 
-from flowd.extractors.conversation import ledger, plans, tools, turns
+from flowd.extractors.conversation import issues, ledger, plans, tools, turns
 from flowd.extractors.conversation.tools import ToolInput
 from flowd.extractors.fields import files
 from flowd.extractors.text import cut, cut_at_sentence, plain, sentences
@@ -68,7 +68,7 @@ def returned_aside(memory: ConversationMemory, record: Record) -> None:
 def _call(memory: ConversationMemory, name: str, given: ToolInput) -> Call:
     """Apply the input of a call; return the call to be matched with its result."""
     if name == "Bash":
-        return _shell_call(given.command)
+        return _issue_call(given.command) or _shell_call(given.command)
     if name in files.EDITING:
         memory.edited_at = memory.clock
         return Call("edit")
@@ -86,6 +86,15 @@ def _call(memory: ConversationMemory, name: str, given: ToolInput) -> Call:
     elif name == "ExitPlanMode":
         return _plan_call(memory, given.plan)
     return Call("agent" if name in AGENTS else "")
+
+
+def _issue_call(command: str) -> Call | None:
+    if "bd " not in command:
+        return None
+    if title := issues.made_in(command):
+        return Call("issue", detail=title[:1000])
+    closed = issues.closed_in(command)
+    return Call("issue closed", detail=" ".join(closed)) if closed else None
 
 
 def _shell_call(command: str) -> Call:
@@ -194,6 +203,18 @@ def _checked(memory: ConversationMemory, call: Call, block: RecordBlock, record:
     memory.check = Check(call.detail, passed, memory.clock)
 
 
+def _issue_made(
+    memory: ConversationMemory, call: Call, block: RecordBlock, record: Record, line: int
+) -> None:
+    issues.made(memory.ledger, call.detail, tools.result_text(block), record.timestamp or "")
+
+
+def _issue_closed(
+    memory: ConversationMemory, call: Call, block: RecordBlock, record: Record, line: int
+) -> None:
+    issues.closed(memory.ledger, call.detail.split())
+
+
 def _reported(memory: ConversationMemory, call: Call, block: RecordBlock, record: Record, line: int) -> None:
     turns.report(memory, tools.result_text(block), record, line)
 
@@ -205,4 +226,6 @@ _RESULT_HANDLERS = {
     "commit": _committed,
     "push": _pushed,
     "check": _checked,
+    "issue": _issue_made,
+    "issue closed": _issue_closed,
 }

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import msgspec
 
 from flowd.extractors.conversation.ledger import closes
-from flowd.extractors.work.likeness import NAME_WEIGHT, SAME, covered, terms
+from flowd.extractors.work.likeness import NAME_WEIGHT, SAME, covered, is_same_step, terms
 from flowd.extractors.work.lines import decisions_of, learnings_of
 from flowd.model.session import Evidence, OpenStep, SessionState, TurnSummary, latest_activity
 from flowd.model.work import Contribution, Role, Work
@@ -62,8 +62,19 @@ def contribution_of(state: SessionState) -> Contribution:
         blockers=state.blockers,
         files=state.files,
         is_headless=state.headless,
-        evidence=state.evidence if state.evidence != Evidence() else _known_before(state),
+        evidence=_with_block(state, state.evidence) if state.evidence != Evidence() else _known_before(state),
     )
+
+
+def _with_block(state: SessionState, found: Evidence) -> Evidence:
+    """Return *found* with the open steps of the session's structured block, before those of rules."""
+    named = [
+        OpenStep(text, "block")
+        for text in state.block_steps
+        if not any(closes(one, text) for one in found.closings)
+    ]
+    others = [step for step in found.steps if not any(is_same_step(step.text, one.text) for one in named)]
+    return msgspec.structs.replace(found, steps=(*named, *others)) if named else found
 
 
 def branches_of(given: Contribution) -> tuple[str, ...]:

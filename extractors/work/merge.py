@@ -9,7 +9,7 @@ from flowd.extractors.text import cut_at_sentence
 from flowd.extractors.work.contribution import branches_of
 from flowd.extractors.work.likeness import is_same_step, says_little, terms
 from flowd.model.session import OpenStep, Status
-from flowd.model.work import Contribution, Step, Work
+from flowd.model.work import Contribution, DocumentSteps, Step, Work
 
 MAX_OPEN = 24
 
@@ -51,6 +51,19 @@ def _after(steps: list[Step], given: Contribution) -> list[Step]:
         if step not in closed
     ]
     return [step for step in left if not _is_passed_over(step, given)]
+
+
+def with_document(work: Work, document: DocumentSteps, contributions: list[Contribution]) -> Work:
+    """Return *work* with the open items of a handoff document that no session has closed since."""
+    since = [given for given in contributions if given.last_activity_at > document.at]
+    steps = [step for step in work.steps if step.source != "state"]
+    upkeep = [step for step in work.steps if step.source == "state"]
+    for text in document.texts:
+        step = Step(step_id(text), text, "handoff", document.at, document.at, document.session_id)
+        is_over = any(_is_closed(step, given) for given in since)
+        if not is_over and not any(is_same_step(text, other.text) for other in steps):
+            steps.append(step)
+    return msgspec.structs.replace(work, steps=(*steps[-MAX_OPEN:], *upkeep))
 
 
 def _is_closed(step: Step, given: Contribution) -> bool:

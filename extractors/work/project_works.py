@@ -13,9 +13,9 @@ from flowd.extractors.work.contribution import (
     score,
 )
 from flowd.extractors.work.likeness import is_same_step
-from flowd.extractors.work.merge import merged, moved_on, status_of
+from flowd.extractors.work.merge import merged, moved_on, status_of, with_document
 from flowd.model.session import SessionState
-from flowd.model.work import Assignment, Contribution, Role, Step, StepEdit, UserWords, Work
+from flowd.model.work import Assignment, Contribution, DocumentSteps, Role, Step, StepEdit, UserWords, Work
 
 KEPT_FIELDS = ("goal", "status", "hypothesis", "outcome")
 MAX_CANDIDATES = 12
@@ -92,6 +92,7 @@ class ProjectWorks:
         self._stored_at: dict[str, float] = {}
         self.words: dict[str, UserWords] = {}
         self.edits: list[StepEdit] = []
+        self.document: DocumentSteps | None = None
         # The ids of upkeep steps that were done outside of all sessions, as the checkout shows.
         self.done_outside: frozenset[str] = frozenset()
 
@@ -112,7 +113,10 @@ class ProjectWorks:
 
     def with_user_edits(self, work: Work) -> Work:
         """Return *work* with user fields and edits applied."""
-        edited = with_edits(work, self.edits)
+        edited = work
+        if self.document and self._is_about(self.document, work):
+            edited = with_document(work, self.document, self.contributions(work.id))
+        edited = with_edits(edited, self.edits)
         if self.done_outside:
             left = tuple(step for step in edited.steps if step.id not in self.done_outside)
             edited = msgspec.structs.replace(edited, steps=left)
@@ -135,6 +139,13 @@ class ProjectWorks:
         if before:
             return max(before, key=lambda work: (not work.is_tentative, work.touched_at)).id
         return in_order[0].id if in_order else ""
+
+    def _is_about(self, document: DocumentSteps, work: Work) -> bool:
+        """Return True if *document* was written in *work*, or while it was the latest."""
+        written_in = self._assigned.get(document.session_id)
+        if written_in and written_in.work:
+            return written_in.work == work.id
+        return self._work_at(document.at) == work.id
 
     def has(self, work_id: str) -> bool:
         """Return True if there is a work with that id."""

@@ -1,8 +1,10 @@
 """Open steps live until something closes them, across turns and sessions."""
 
+import msgspec
 import pytest
 
 from flowd.extractors.work.likeness import is_same_step, says_little
+from flowd.model.work import DocumentSteps
 from tests.support.story import DayOfWork, Story, exporter
 
 
@@ -127,3 +129,45 @@ def test_steps_that_share_only_common_words_differ(one: str, other: str) -> None
 def test_a_step_that_names_nothing_says_little() -> None:
     assert says_little("Run the tests")
     assert not says_little("Run the tests of exporter.py")
+
+
+BLOCK = """## Handoff
+
+```yaml
+outcome: partial
+files_modified:
+  - path: src/exporter.py
+    description: Rows are written
+blockers:
+  - blocker: No fixture for quotes
+suggested_next_steps:
+  - step: Quote the fields in exporter.py
+```
+"""
+
+
+def test_the_next_steps_of_a_structured_block_are_open_until_they_are_done() -> None:
+    story = Story()
+    session = DayOfWork("block", 1)
+    session.person("Write a CSV exporter for the orders in exporter.py").edit("src/exporter.py")
+    session.assistant(BLOCK)
+    story.play(session)
+    assert ("Quote the fields in exporter.py", "block") in [
+        (step.text, step.source) for step in story.current().steps
+    ]
+    session.person("Then do that").edit("src/exporter.py")
+    story.play(session.assistant("Quoted the fields in exporter.py."))
+    assert "Quote the fields in exporter.py" not in story.steps()
+
+
+def test_the_open_items_of_a_handoff_document_are_steps_of_its_work() -> None:
+    story = Story()
+    story.play(exporter())
+    written = DocumentSteps(("Ask Eva how vouchers are rounded",), 2e9, "monday")
+    story.works.document = written
+    assert ("Ask Eva how vouchers are rounded", "handoff") in [
+        (step.text, step.source) for step in story.current().steps
+    ]
+    later = msgspec.structs.replace(written, at=0.0, texts=("Write a CSV exporter in exporter.py",))
+    story.works.document = later
+    assert "Write a CSV exporter in exporter.py" not in story.steps()
