@@ -91,7 +91,8 @@ def describe(memory: BlockMemory, place: ProjectPlace) -> dict[str, Any]:
         ],
     }
     fields: dict[str, Any] = {name: tuple(items[:MAX_ITEMS]) for name, items in lists.items() if items}
-    fields["block_steps"] = fields.get("next", ())
+    if steps := fields.get("next"):
+        fields["block_steps"] = steps
     fields["outcome"] = block.outcome
     fields["blockers"] = tuple(blocker.blocker for blocker in block.blockers)[:MAX_ITEMS]
     # A later prompt reopens the work, whatever the outcome of the block.

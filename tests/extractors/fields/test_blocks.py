@@ -128,6 +128,7 @@ def test_a_blocks_fields_are_those_of_the_session() -> None:
         "status": "blocked",
         "outcome": "blocked",
         "next": ("Find the leak", "Tidy up"),
+        "block_steps": ("Find the leak", "Tidy up"),
         "questions": ("Whose socket is it?",),
         "learnings": ("Close what you open", "Ports leak: Use port 0"),
         "blockers": ("No root on the test machine",),
