@@ -43,6 +43,7 @@ OWN_SOURCES = ("compact", "resume")
 SAME_START_S = 10.0
 SAID = ("goal", "status", "now", "hypothesis", "outcome")
 MIN_ROOM_BYTES = 200
+MAX_OF_HANDOFF = 5
 
 
 class BriefingRequest(NamedTuple):
@@ -113,6 +114,12 @@ def brief(
         return Brief(None, None, warning)
     work = msgspec.structs.replace(found or Work(id="", project=project.root), **present)
     briefing = briefing_of(project, work, around)._replace(escalations=asks, handoff=_describe(latest))
+    if latest is not None and briefing.handoff:
+        known = {*briefing.unfinished, *briefing.learnings}
+        briefing = briefing._replace(
+            handoff_next=tuple(text for text in latest.open_items if text not in known)[:MAX_OF_HANDOFF],
+            handoff_gotchas=tuple(text for text in latest.gotchas if text not in known)[:MAX_OF_HANDOFF],
+        )
     briefing = with_digest(briefing, work, around, asked.level, asked.budget_bytes)
     is_up_to_date = not asks and _is_up_to_date(around, asked, said_at)
     return Brief(briefing, work, warning, is_up_to_date)

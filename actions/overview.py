@@ -109,6 +109,7 @@ class StoredOverview(msgspec.Struct, frozen=True):
     fields: dict[str, str] = {}
     sections: dict[str, tuple[str, ...]] = {}
     other_works: list[OtherWork] = []
+    document: str = ""
 
 
 class ProjectOverview(msgspec.Struct, frozen=True):
@@ -130,6 +131,7 @@ class ProjectOverview(msgspec.Struct, frozen=True):
     sections: dict[str, tuple[str, ...]]
     other_works: list[OtherWork]
     foreign: list[str] = []
+    document: str = ""
     store_error: str | msgspec.UnsetType = msgspec.UNSET
 
 
@@ -161,6 +163,7 @@ def project_overview(context: Context, project: Project) -> ProjectOverview:
         sections=stored.sections,
         other_works=stored.other_works,
         foreign=foreign,
+        document=stored.document,
         store_error=store_error,
     )
 
@@ -218,6 +221,7 @@ def _from_store(context: Context, project: Project) -> StoredOverview:
             if isinstance(fact.body, Injected)
         ],
         threads=UnreadThreads(threads.active, threads.unread_chat, threads.unread_code),
+        document=found.briefing.handoff if found.briefing else "",
     )
 
 

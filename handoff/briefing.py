@@ -46,6 +46,8 @@ class Briefing(NamedTuple):
     learnings: tuple[str, ...] = ()
     others: tuple[str, ...] = ()
     handoff: str = ""
+    handoff_next: tuple[str, ...] = ()
+    handoff_gotchas: tuple[str, ...] = ()
 
 
 class _Piece(NamedTuple):
@@ -138,6 +140,8 @@ def _pieces(briefing: Briefing, level: Level) -> list[_Piece]:
             pieces += [_Piece(priority, f"- {item}", title) for item in items]
         if briefing.handoff:
             pieces.append(_Piece(6, f"Latest handoff document: {briefing.handoff}"))
+            pieces += [_Piece(6, f"- {item}", "Its next steps") for item in briefing.handoff_next]
+            pieces += [_Piece(6, f"- {item}", "Its gotchas") for item in briefing.handoff_gotchas]
     return pieces
 
 

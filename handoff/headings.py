@@ -47,7 +47,9 @@ _SYNONYMS: dict[HeadingKind, str] = {
     ),
     "changes": "what shipped|shipped|what changed|what was changed|changes|changes made|recent changes",
     "next": (
-        "next|next steps|next actions|action items|actions|pending|remaining|remaining work|to do|to-do|"
+        "next|what to do next|what's still|what is still|still needed|still missing|still to|things left|"
+        "things to do|where to go|next steps|next actions|action items|actions|pending|remaining|"
+        "remaining work|to do|to-do|"
         "todo|todos|specific todos|follow-up|follow-ups|follow up|followup|followups|what's next|"
         "what is next|what's left|what is left|what remains|left to do|open threads|open items|"
         "open tasks|outstanding|still open|still to do|opportunities|not done|unfinished|in progress|"
@@ -77,7 +79,9 @@ _SYNONYMS: dict[HeadingKind, str] = {
     "rules": "hard rules|rules|constraints",
     "patterns": "patterns|pattern|conventions|convention|principles|principle",
     "questions": (
-        "questions|open questions|unanswered|to clarify|unclear|uncertain|uncertainties|unexplored|unknowns|"
+        "questions|open decisions|undecided|pending decisions|decisions needed|decisions to make|"
+        "decisions pending|open questions|unanswered|to clarify|unclear|uncertain|uncertainties|unexplored|"
+        "unknowns|"
         "needs verification|need verification|assumptions & uncertainties|assumptions and uncertainties"
     ),
     "blockers": "blockers|blocked|blocker|blocking|waiting",

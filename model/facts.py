@@ -138,6 +138,9 @@ class HandoffIndexed(msgspec.Struct, frozen=True, tag="handoff", omit_defaults=T
     is_auto: bool = False
     open_items: tuple[str, ...] = ()
     escalations: tuple[str, ...] = ()
+    gotchas: tuple[str, ...] = ()
+    risks: tuple[str, ...] = ()
+    decisions: tuple[str, ...] = ()
 
 
 class HandoffWritten(msgspec.Struct, frozen=True, tag="handoff-written"):

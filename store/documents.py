@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from flowd.handoff.markdown.directory import encode_path, encode_path_v1
-from flowd.handoff.markdown.document import Document
+from flowd.handoff.markdown.document import DECIDED, Document, Kind
 from flowd.handoff.markdown.index import ParsedHandoff
 from flowd.model.facts import (
     Acknowledged,
@@ -57,6 +57,9 @@ class Ownership:
     def _named(self, path: str, document: Document) -> str:
         """Return the project that *document* names, else the one of its session, else ``""``."""
         name = os.path.basename(os.path.dirname(path))
+        # A document that names its project may be in the directory of a place below it.
+        if document.project and name.startswith(encode_path(document.project) + "-"):
+            return document.project
         for project, place in ((document.project, document.project), *self._session(document.session_id)):
             if place and name in (encode_path(place), encode_path_v1(place)):
                 return project
@@ -105,8 +108,20 @@ def indexed_fact(handoff: ParsedHandoff, project: str, redact: Redact = redact) 
         is_auto=document.is_auto,
         open_items=tuple(map(redact, document.open_items[:MAX_ITEMS])),
         escalations=tuple(map(redact, document.escalations)),
+        gotchas=_redacted(document, redact, "gotchas"),
+        risks=_redacted(document, redact, "risks"),
+        decisions=_decisions(document, redact),
     )
     return Fact(f"handoff:{file.path}", redact(document.session_id), project, file.modified_at, body)
+
+
+def _redacted(document: Document, redact: Redact, *kinds: Kind) -> tuple[str, ...]:
+    return tuple(redact(item.text) for item in document.items(*kinds)[:MAX_ITEMS])
+
+
+def _decisions(document: Document, redact: Redact) -> tuple[str, ...]:
+    decided = [text for text in _redacted(document, redact, "reflection") if text.startswith(DECIDED)]
+    return (*_redacted(document, redact, "decisions"), *(text.removeprefix(DECIDED) for text in decided))
 
 
 def written_fact(journal: Journal, path: str, digest: str, state: SessionState) -> Fact:
@@ -158,7 +173,7 @@ class Escalation(NamedTuple):
 
 
 def open_escalations(journal: Journal) -> list[Escalation]:
-    """Return the escalations that nobody has acknowledged, those of the newest handoff first."""
+    """Return the escalations that nobody has acknowledged, the newest first, of files that still exist."""
     seen = {
         fact.body.path: Counter(fact.body.reasons)
         for fact in journal.facts_of_kind("acknowledged")
@@ -167,7 +182,7 @@ def open_escalations(journal: Journal) -> list[Escalation]:
     return [
         Escalation(fact.project, fact.body.path, reason)
         for fact in journal.facts_of_kind("handoff")
-        if isinstance(fact.body, HandoffIndexed)
+        if isinstance(fact.body, HandoffIndexed) and fact.body.escalations and os.path.lexists(fact.body.path)
         for reason in (Counter(fact.body.escalations) - seen.get(fact.body.path, Counter())).elements()
     ]
 

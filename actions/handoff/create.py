@@ -15,10 +15,18 @@ from flowd.actions.handoff.track import (
     find_track,
     summarise_track,
 )
-from flowd.handoff.markdown.directory import add_file, encode_path, handoff_files, stat_handoff, text_digest
+from flowd.handoff.markdown.directory import (
+    add_file,
+    encode_path,
+    handoff_files,
+    replace_file,
+    stat_handoff,
+    text_digest,
+)
+from flowd.handoff.markdown.document import NO_PURPOSE
 from flowd.handoff.markdown.index import MAX_READ, ParsedHandoff, parse_file, write_index
-from flowd.handoff.markdown.parse import read_document
-from flowd.handoff.markdown.render import HandoffDraft, render_draft
+from flowd.handoff.markdown.parse import MAX_READ_BYTES, decoded, read_bytes, read_document
+from flowd.handoff.markdown.render import SECTIONS, HandoffDraft, added_to, render_draft
 from flowd.handoff.track.tracks import Track
 from flowd.model.checkpoints import checkpoint_event, checkpoint_fact
 from flowd.model.facts import Fact, Trigger
@@ -32,6 +40,7 @@ from flowd.workspace.git import read_branch, uncommitted_files
 
 # Kept by tools: a change there is none of the work.
 TOOL_FOLDERS = (".beads/", ".flow-guardian/", "conductor/")
+NOTHING_HINT = 'say what was done and what comes next: flow handoff create --done "…" --next "…"'
 
 
 class HandoffRequest(msgspec.Struct, frozen=True):
@@ -78,8 +87,20 @@ def create_handoff(
         return CreateResult("", request.purpose, [], created)
     handoffs.journal.append(checkpoint)
     draft = _with_words(_draft(handoffs, state, request.trigger), request)
+    if created is not None:
+        draft = draft._replace(done=(*draft.done, *_progress(created)))
+    is_added = handoffs.newest is not None and _is_of_session(handoffs.newest, draft.session_id)
+    if draft.is_empty and not is_added:
+        raise FlowdError("there is nothing to hand over yet", hint=NOTHING_HINT)
     written = write_document(handoffs, draft)
-    return CreateResult(written.file.path, draft.purpose, list(draft.next), created or msgspec.UNSET)
+    document = written.document
+    return CreateResult(written.file.path, document.purpose, document.open_items, created or msgspec.UNSET)
+
+
+def _progress(created: TrackCreated) -> list[str]:
+    if created.progress_percent == 0 and not created.path:
+        return []
+    return [f"Track {created.name}: {created.progress_percent} %, {created.path}"]
 
 
 def draft_document(handoffs: ProjectHandoffs, trigger: Trigger) -> HandoffDraft:
@@ -89,12 +110,36 @@ def draft_document(handoffs: ProjectHandoffs, trigger: Trigger) -> HandoffDraft:
 
 def write_document(handoffs: ProjectHandoffs, draft: HandoffDraft) -> ParsedHandoff:
     """Write the document, index it in core.db and in the index file, and wake the daemon."""
-    text = render_draft(draft, handoffs.context.redact)
-    path = add_file(handoffs.directory, _stem(draft.session_id), text)
+    newest = handoffs.newest
+    if newest is not None and _is_of_session(newest, draft.session_id):
+        path = newest.file.path
+        text = added_to(decoded(read_bytes(path)), draft, handoffs.context.redact)
+        replace_file(path, text)
+    else:
+        text = render_draft(_with_earlier(handoffs, draft), handoffs.context.redact)
+        path = add_file(handoffs.directory, _stem(draft.session_id), text)
     written = index_document(handoffs, path, text)
     _write_index(handoffs, written)
     poke_daemon(handoffs.context.paths)
     return written
+
+
+def _is_of_session(parsed: ParsedHandoff, session_id: str) -> bool:
+    """Return True if *parsed* is a handoff that the session wrote itself, to which another is added."""
+    document = parsed.document
+    return document.session_id == session_id and not document.is_auto and parsed.file.size < MAX_READ_BYTES
+
+
+def _with_earlier(handoffs: ProjectHandoffs, draft: HandoffDraft) -> HandoffDraft:
+    """Return *draft* with what the session's own earlier handoff says, which another one has followed."""
+    earlier = next((each for each in handoffs.documents if _is_of_session(each, draft.session_id)), None)
+    if earlier is None:
+        return draft
+    before = {name: [item.text for item in earlier.document.items(name)] for name in SECTIONS}  # type: ignore[arg-type]  # kinds
+    merged = {name: tuple(dict.fromkeys([*before[name], *getattr(draft, name)])) for name in SECTIONS}
+    purpose = draft.purpose or ("" if earlier.document.purpose == NO_PURPOSE else earlier.document.purpose)
+    stated = draft.stated | {text for texts in before.values() for text in texts}
+    return draft._replace(purpose=purpose, stated=frozenset(stated))._replace(**merged)  # type: ignore[arg-type]  # texts
 
 
 def index_document(handoffs: ProjectHandoffs, path: str, text: str) -> ParsedHandoff:
@@ -140,12 +185,12 @@ def _checkpoint(state: SessionState, request: HandoffRequest, track: str) -> Fac
 
 
 def _draft(handoffs: ProjectHandoffs, state: SessionState, trigger: Trigger) -> HandoffDraft:
-    newest = handoffs.newest
+    newest, session_id = handoffs.newest, _document_session(state.session_id)
+    if newest is not None and _is_of_session(newest, session_id):
+        newest = None  # it is added to, and what it leaves open stays in it
     previous = PreviousHandoff(os.path.basename(newest.file.path), newest.document) if newest else None
     draft = session_draft(state, trigger, words_for(handoffs.journal, state), previous)
-    return draft._replace(
-        branch=read_branch(handoffs.root) or draft.branch, session_id=_document_session(state.session_id)
-    )
+    return draft._replace(branch=read_branch(handoffs.root) or draft.branch, session_id=session_id)
 
 
 def _with_words(draft: HandoffDraft, request: HandoffRequest) -> HandoffDraft:
@@ -156,12 +201,17 @@ def _with_words(draft: HandoffDraft, request: HandoffRequest) -> HandoffDraft:
         gotchas=(*request.gotchas, *draft.gotchas),
         risks=(*request.risks, *draft.risks),
         reflection=(*request.reflection, *draft.reflection),
+        stated=frozenset(
+            (*request.done, *request.next, *request.gotchas, *request.risks, *request.reflection)
+        ),
     )
 
 
 def _document_session(session_id: str) -> str:
-    """Return the session id for the document; documents of a person are distinguished by the minute."""
-    return session_id if session_id != PERSON else time.strftime(f"{PERSON}-%Y-%m-%d-%H%M")
+    """Return the session id for the document; each document of a person has one of its own."""
+    if session_id != PERSON:
+        return session_id
+    return time.strftime(f"{PERSON}-%Y-%m-%d-%H%M%S-") + os.urandom(2).hex()
 
 
 def _stem(session_id: str) -> str:

@@ -55,8 +55,11 @@ class ProjectHandoffs(NamedTuple):
 
     @property
     def directory(self) -> str:
-        """The directory for new handoff documents; raise HandoffNameError if the path is too long for one."""
-        return os.path.join(self.handoffs_dir, directory_name(self.root))
+        """The directory for new handoff documents; raise HandoffNameError if the path is too long for one.
+
+        The contract names it after the working directory, which may lie below the project's root.
+        """
+        return os.path.join(self.handoffs_dir, directory_name(str(Path.cwd())))
 
     @property
     def escalations(self) -> list[Escalation]:

@@ -54,12 +54,14 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _page(overview: ProjectOverview) -> list[str]:
     lines = [paint(overview.project, "bold")]
-    if not overview.handoff:
+    if not overview.handoff and not overview.document:
         lines.append("no handoff yet: the first session creates it, or run `flow save`")
     for text in overview.escalations:
         lines += _painted(text, "  ! ", " " * 4, "red")
     for field, value in _fields(overview).items():
         lines += _field(field.lower(), value) + _whose(overview, field.lower())
+    if overview.document:
+        lines += _field("handoff", overview.document)
     if overview.age:
         lines += _field("age", overview.age)
     for sentence in overview.drift:

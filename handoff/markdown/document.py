@@ -13,7 +13,18 @@ NO_PURPOSE = "(no summary)"
 # Written where a section has no entry; not an entry itself.
 NOTHING = "(nothing noted)"
 PURPOSE_CHARACTERS = 60
+# A decision stands among the reflections with this before it.
+DECIDED = "Decided: "
 _SIGNAL = re.compile(r"human[ \t]+review[ \t]+needed(.*)", re.IGNORECASE | re.ASCII)
+# People mark a step as done in its text, too.
+_DONE = re.compile(r"(?:✅|☑|✔|\[x\]|\*{0,2}(?:DONE|COMPLETED|FINISHED)\b)|~~.+~~$")
+MAX_DENIAL = 40
+_DENIED_BEFORE = re.compile(
+    r"\b(?:no|not|without|never|isn't)(?:[ \t]+(?:any|further|more|a))?[ \t*_]+$", re.IGNORECASE
+)
+_DENIED_AFTER = re.compile(
+    r"[\W_]*(?:no|none|n/?a|nothing|false|not (?:needed|required))[\W_]*", re.IGNORECASE
+)
 _REASON_CHARACTERS = 300
 _ORNAMENT = " \t*_`:.-–—>|#"
 
@@ -63,6 +74,7 @@ class Document(NamedTuple):
     branch: str = ""
     commit: str = ""
     project: str = ""
+    timestamp: str = ""
     is_auto: bool = False
     sections: tuple[Section, ...] = ()
     escalations: tuple[str, ...] = ()
@@ -77,7 +89,7 @@ class Document(NamedTuple):
     @property
     def open_items(self) -> list[str]:
         """What the document leaves to be done."""
-        return [item.text for item in self.items("next") if not item.ticked]
+        return [item.text for item in self.items("next") if not item.ticked and not _DONE.match(item.text)]
 
     @property
     def progress_percent(self) -> int:
@@ -89,11 +101,18 @@ class Document(NamedTuple):
 
 
 def escalations_in(text: str) -> tuple[str, ...]:
-    """Return the reason behind each escalation signal in *text*, in any case and anywhere."""
+    """Return the reason of each escalation signal in *text*, in any case and anywhere, unless denied."""
     return tuple(
         match[1].strip(_ORNAMENT)[:_REASON_CHARACTERS] or "no reason given"
         for match in _SIGNAL.finditer(text)
+        if not _is_denied(match)
     )
+
+
+def _is_denied(match: re.Match[str]) -> bool:
+    """Return True for "no human review needed" and "human review needed: none"."""
+    before = match.string[max(0, match.start() - MAX_DENIAL) : match.start()]
+    return bool(_DENIED_BEFORE.search(before) or _DENIED_AFTER.fullmatch(match[1]))
 
 
 def without_signal(text: str) -> str:

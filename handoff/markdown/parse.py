@@ -202,6 +202,7 @@ def _document(
         branch=first_of(metadata, "branch", "git_branch"),
         commit=first_of(metadata, "commit", "git_commit"),
         project=project if os.path.isabs(project) else "",  # noqa: PTH117 a string is wanted
+        timestamp=first_of(metadata, "timestamp") if "track_id" in metadata else "",
         is_auto=title.casefold().endswith("(auto)"),
         sections=sections,
         escalations=escalations_in(text),
@@ -211,14 +212,15 @@ def _document(
 
 
 def _purpose(title: str, metadata: Metadata, sections: tuple[Section, ...]) -> str:
-    """Return the stated purpose, else the first thing done, else the words of the title."""
+    """Return the stated purpose, else the words of the title, else the first thing done."""
     if stated := first_of(metadata, "purpose", "topic", "summary", "goal"):
         return one_line(stated)
-    if done := _first_item(sections, "done"):
-        return done
-    if title and not _EMPTY_TITLE.fullmatch(title[:TITLE_CHARACTERS]):
+    in_track = "track_id" in metadata  # its title names the track and the trigger
+    if in_track and (context := _first_item(sections, "context")):
+        return context
+    if not in_track and title and not _EMPTY_TITLE.fullmatch(title[:TITLE_CHARACTERS]):
         return _TITLE_LEAD.sub("", title)
-    return _first_item(sections, "context") or NO_PURPOSE
+    return _first_item(sections, "done") or _first_item(sections, "context") or NO_PURPOSE
 
 
 def _first_item(sections: tuple[Section, ...], kind: Kind) -> str:

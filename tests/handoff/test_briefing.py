@@ -121,3 +121,14 @@ def test_no_text_leaves_its_line_ends_the_block_or_hides(text: str) -> None:
 def test_ordinary_text_is_told_as_it_is() -> None:
     text = "List<String> a < b, <div>, e-mail 🙂‍↔️ 👩‍💻, naïve, کتاب‌ها, x -> y & z"
     assert f"**Goal:** {text}" in render(TOLD._replace(goal=text))
+
+
+def test_a_handoff_document_is_told_with_its_next_and_its_gotchas() -> None:
+    handoff = Briefing(
+        **(TOLD._asdict() | {"handoff": "/h/a.md (1 hour ago): Ship login"}),
+    )._replace(handoff_next=("Rotate the keys",), handoff_gotchas=("Clocks drift",))
+    lines = render(handoff).splitlines()
+    where = lines.index("Latest handoff document: /h/a.md (1 hour ago): Ship login")
+    assert lines[where + 1 : where + 5] == [
+        "**Its next steps:**", "- Rotate the keys", "**Its gotchas:**", "- Clocks drift"
+    ]  # fmt: skip

@@ -6,8 +6,7 @@ from typing import Any
 from flowd.actions.context import Context
 from flowd.actions.handoff.create import HandoffRequest
 from flowd.actions.handoff.project import open_project
-from flowd.actions.handoff.resume import resume_handoff, should_resume
-from flowd.actions.handoff.track import find_track
+from flowd.actions.handoff.resume import resume_at_start
 from flowd.cli.flow.handoff import create, resume
 from flowd.cli.flow.handoff.documents import add_ack, add_log, add_migrate
 from flowd.cli.flow.handoff.track import add_begin
@@ -41,8 +40,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Resume at the start of a session if there is a recent handoff, else create one."""
     with Context() as context:
         handoffs = open_project(context)
-        if handoffs.newest and should_resume(handoffs):
-            resumed = resume_handoff(handoffs, handoffs.newest, find_track(handoffs))
+        resumed = resume_at_start(handoffs)
+        if resumed is not None:
             resume.print_resumed(resumed, as_json=arguments.json)
             return 0
         return create.create_and_print(handoffs, HandoffRequest(), as_json=arguments.json)

@@ -45,8 +45,8 @@ def created_lines(created: TrackCreated) -> list[str]:
     return lines + [f"! {step.name}: {step.said}" for step in created.failures]
 
 
-def track_lines(track: ResumedTrack) -> list[str]:
-    """Return the lines about a resumed track."""
+def track_lines(track: ResumedTrack, shown: str | None = None) -> list[str]:
+    """Return the lines about a resumed track; the steps of the handoff at *shown* are printed already."""
     tasks = f" ({track.tasks_completed} of {track.tasks_total} tasks)" if track.tasks_total else ""
     lines = [f"Track {track.name}: progress {track.progress_percent} %{tasks}"]
     lines += [f"  phase: {track.phase}"] if track.phase else []
@@ -56,7 +56,7 @@ def track_lines(track: ResumedTrack) -> list[str]:
     if handoff := track.handoff:
         lines += [f"  last handoff ({handoff.trigger}, {handoff.age}): {handoff.path}"]
         lines += [f"  ! it {NOT_ACCEPTED}"] if handoff.not_accepted else []
-        lines += [f"- [ ] {step}" for step in handoff.todos]
+        lines += [f"- [ ] {step}" for step in handoff.todos] if handoff.path != shown else []
     if beads := track.beads:
         lines += [f"  Beads {beads.id} ({beads.status}): {beads.title}"]
         lines += [f"    {line}" for line in beads.notes[:MAX_NOTE_CHARACTERS].splitlines()]

@@ -342,3 +342,59 @@ def test_every_section_is_found_in_any_order_to_its_end(sections: list[tuple[str
     document = read_document(text)
     for name, items in sections:
         assert texts(document, name.casefold()) == items
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "No human review needed.",
+        "There is no human review needed here",
+        "Human review needed: no",
+        "Human review needed: none",
+        "human review needed? No.",
+        "HUMAN REVIEW NEEDED: none",
+        "It is done without human review needed anywhere.",
+        "Human review is not needed; human review needed = false",
+    ],
+)
+def test_a_signal_that_is_denied_is_none(text: str) -> None:
+    assert read_document(f"# Handoff\n\n## Risks\n- {text}\n").escalations == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "HUMAN REVIEW NEEDED: no backup was made",
+        "No backup. HUMAN REVIEW NEEDED: restore",
+        "human review needed",
+    ],
+)
+def test_a_no_that_is_about_something_else_denies_nothing(text: str) -> None:
+    assert len(read_document(f"# Handoff\n\n## Risks\n- {text}\n").escalations) == 1
+
+
+@pytest.mark.parametrize(
+    ("heading", "kind"),
+    [
+        ("What To Do Next", "next"),
+        ("What's Still Needed", "next"),
+        ("What is still missing", "next"),
+        ("Still To Be Done", "next"),
+        ("Things left to do", "next"),
+        ("Where to go from here", "next"),
+        ("Open Decisions", "questions"),
+        ("Undecided", "questions"),
+        ("Pending decisions", "questions"),
+    ],
+)
+def test_more_headings_that_people_use(heading: str, kind: str) -> None:
+    (section,) = read_document(f"# Handoff\n\n## {heading}\n\n- Something\n").sections
+    assert section.kind == kind
+
+
+def test_the_title_says_more_than_a_cut_bullet_or_a_table_row() -> None:
+    long = "Rewrote the importer so that it reads every one of the formats the old shop has ever exported"
+    document = read_document(f"# Handoff: Import of the old shop\n\n## Done\n- {long}\n")
+    assert document.purpose == "Import of the old shop"
+    document = read_document("# Session Handoff - 2026-03-01\n\n## Done\n- Short thing\n")
+    assert document.purpose == "Short thing"

@@ -102,7 +102,7 @@ def test_create_writes_the_contracts_file_from_all_that_is_known(shop: Shop) -> 
 def test_create_works_where_nothing_is_known(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("CLAUDE_CODE_SESSION_ID")
     first = Path(shop.answer("handoff", "create", "--purpose", "a: b", "--trigger", "pre-finish")["path"])
-    second = Path(shop.answer("handoff", "create")["path"])
+    second = Path(shop.answer("handoff", "create", "--done", "x")["path"])
     document = read_document(Path(first).read_text())
     assert (document.purpose, document.trigger) == ("a: b", "pre-finish")
     assert first != second
@@ -119,7 +119,7 @@ def test_a_path_too_long_for_a_name_is_said_and_nothing_is_lost(
     deep = shop.root.parent / ("d" * 120) / ("e" * 120)
     deep.mkdir(parents=True)
     monkeypatch.chdir(deep)
-    assert "255 are possible" in shop.flow("handoff", "create", code=1)
+    assert "255 are possible" in shop.flow("handoff", "create", "--done", "Shelves", code=1)
     assert Journal(Context().database).facts_of_session(SESSION, "checkpoint")
 
 
@@ -131,7 +131,7 @@ def test_resume_says_what_is_open_and_what_has_changed(shop: Shop) -> None:
     view = shop.answer("handoff", "resume")
     assert view["warnings"] == ["Branch mismatch: was feat/login, now main"]
     assert view["todos"] == ["Cookies", "Logout"]
-    assert view["progress_percent"] == 33
+    assert view["progress_percent"] is None
     assert view["dirty_files"] == ["dirty.txt"]
     assert view["drift"] == ["2 commits since"]
     page = shop.flow("handoff", "resume")
@@ -183,6 +183,8 @@ def test_without_a_word_the_first_message_resumes_and_the_next_creates(shop: Sho
 def test_without_a_word_a_handoff_is_made_unless_there_is_one_to_take_up(shop: Shop, case: str) -> None:
     if case == "asked before":
         shop.worker_writes()
+        shop.knows(goal="Paint the door", title="Painting")
+    elif case == "none":
         shop.knows(goal="Paint the door", title="Painting")
     elif case == "stale":
         shop.worker_writes(age_s=7 * DAY_S + 60)
@@ -304,4 +306,100 @@ def test_from_a_symlinked_directory_the_physical_one_is_meant(
 ) -> None:
     (shop.root.parent / "link").symlink_to(shop.root)
     monkeypatch.chdir(shop.root.parent / "link")
-    assert Path(shop.answer("handoff", "create")["path"]).parent == shop.directory
+    assert Path(shop.answer("handoff", "create", "--done", "x")["path"]).parent == shop.directory
+
+
+def test_an_escalation_that_a_worker_gives_is_written_as_given(shop: Shop) -> None:
+    """The contract's consumers grep for these words; whoever states a risk with them means them."""
+    path = Path(shop.answer("handoff", "create", "--risk", f"{SIGNAL}: drops a table")["path"])
+    assert f"- {SIGNAL}: drops a table\n" in path.read_text()
+    assert "drops a table" in shop.flow("show")
+
+
+def test_an_escalation_that_a_session_only_mentioned_raises_none(shop: Shop) -> None:
+    shop.knows(goal="Explain the contract", next=(f"Document {SIGNAL} in the README",))
+    path = Path(shop.answer("handoff", "create", "--done", "Read it")["path"])
+    assert SIGNAL not in path.read_text()
+    assert read_document(path.read_text()).escalations == ()
+
+
+def test_a_second_create_of_a_session_adds_to_its_first(shop: Shop) -> None:
+    words = ("--purpose", "Open the shop", "--done", "Shelves", "--gotcha", "Paint is wet")
+    first = shop.answer("handoff", "create", *words)["path"]
+    second = shop.answer("handoff", "create", "--next", "Hang the sign", "--done", "Shelves")["path"]
+    assert second == first
+    assert os.listdir(shop.directory) == [Path(first).name]
+    document = read_document(Path(first).read_text())
+    assert document.purpose == "Open the shop"
+    assert [item.text for item in document.items("done")] == ["Shelves"]
+    assert [item.text for item in document.items("gotchas")] == ["Paint is wet"]
+    assert document.open_items == ["Hang the sign"]
+
+
+def test_a_second_create_keeps_what_somebody_wrote_between(shop: Shop) -> None:
+    first = Path(shop.answer("handoff", "create", "--done", "Shelves")["path"])
+    first.write_text(first.read_text() + f"\n## Notes of a reviewer\n\n{SIGNAL}: check the till\n")
+    shop.flow("handoff", "create", "--next", "Hang the sign")
+    text = first.read_text()
+    assert f"## Notes of a reviewer\n\n{SIGNAL}: check the till\n" in text
+    assert "- Hang the sign\n" in text
+
+
+def test_a_second_create_after_a_handoff_of_another_session_is_a_new_one(shop: Shop) -> None:
+    """What is newest must stay newest: an older file is not written again below another one's."""
+    first = Path(shop.answer("handoff", "create", "--done", "Shelves")["path"])
+    os.utime(first, (time.time() - 600,) * 2)
+    shop.worker_writes(age_s=60)
+    second = Path(shop.answer("handoff", "create", "--next", "Hang the sign")["path"])
+    assert second != first
+    assert [item.text for item in read_document(second.read_text()).items("done")] == ["Shelves"]
+
+
+def test_handoffs_of_a_person_have_ids_of_their_own(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CLAUDE_CODE_SESSION_ID")
+    paths = [shop.answer("handoff", "create", "--purpose", word)["path"] for word in ("One", "Two")]
+    ids = {read_document(Path(path).read_text()).session_id for path in paths}
+    assert len(set(paths)) == len(ids) == 2
+
+
+def test_nothing_to_hand_over_makes_no_file(shop: Shop) -> None:
+    """An empty handoff would become the newest and hide the last one that says something."""
+    printed = shop.flow("handoff", "create", code=1)
+    assert "nothing to hand over" in printed
+    assert "--done" in printed
+    assert not shop.directory.exists()
+
+
+def test_in_a_subdirectory_the_contracts_directory_is_that_of_the_working_directory(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A consumer there looks below the name of `pwd -P`, and finds it."""
+    inside = shop.root / "packages" / "till"
+    inside.mkdir(parents=True)
+    monkeypatch.chdir(inside)
+    path = Path(shop.answer("handoff", "create", "--done", "Shelves")["path"])
+    assert path.parent == shop.handoffs / directory_name(str(inside))
+    assert shop.answer("handoff", "resume")["path"] == str(path)
+
+
+def test_a_newer_handoff_does_not_hide_an_open_escalation(shop: Shop) -> None:
+    shop.worker_writes("old.md", age_s=600, more=f"\n{SIGNAL}: keys in the log\n")
+    shop.worker_writes("new.md", age_s=60)
+    warnings = shop.answer("handoff", "resume")["warnings"]
+    assert warnings == [f"Needs a person: keys in the log ({shop.directory / 'old.md'})"]
+
+
+def test_an_escalation_ends_with_its_file(shop: Shop) -> None:
+    path = shop.worker_writes(more=f"\n{SIGNAL}: keys in the log\n")
+    assert "keys in the log" in shop.flow("handoff", "log")
+    path.unlink()
+    assert "keys in the log" not in shop.flow("show") + shop.flow("inject")
+    assert shop.answer("handoff", "ack")["acknowledged"] == []
+
+
+def test_show_names_a_handoff_document_that_is_all_there_is(shop: Shop) -> None:
+    shop.worker_writes()
+    shop.flow("handoff", "log")
+    printed = shop.flow("show")
+    assert "no handoff yet" not in printed
+    assert str(shop.directory / "w.md") in printed

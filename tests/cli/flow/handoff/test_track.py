@@ -219,7 +219,7 @@ def test_without_conductor_and_beads_nothing_is_started_or_written(
     bare = tmp_path / "bare"
     (bare / ".git").mkdir(parents=True)
     monkeypatch.chdir(bare)
-    assert shop.answer("handoff", "create")["track"] is None
+    assert shop.answer("handoff", "create", "--done", "x")["track"] is None
     assert shop.answer("handoff", "resume")["track"] is None
     assert os.listdir(bare) == [".git"]
     assert shop.beads.calls == []
