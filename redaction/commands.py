@@ -43,7 +43,8 @@ _PIPED = re.compile(
     r"(?:echo|printf)[ \t]+(?:-\w[ \t]+)?"
     r"(?:(?=[\"']?[\w.-]{1,64}:[^\n|]{4,128}\|[^\n]{0,20}chpasswd)[\"']?[\w.-]{1,64}:"
     r"|(?=[^\n|]{1,260}\|[ \t]*(?:sudo[ \t]+-\w{0,3}S"
-    r"|[^\n|]{0,120}--(?:(?:password|token|key)-stdin|with-token)\b)))" + _VALUE
+    r"|[^\n|]{0,120}--(?:(?:password|token|key)-stdin|with-token)\b|[^\n|]{0,80}\bsecrets?[ \t]+(?:put|set|create|add)\b)))"
+    + _VALUE
 )
 _NET_USE = re.compile(
     r"net use [^\n]{0,80}?\\\\\S{1,120}[ \t]+(?!/)(?P<bare>[^\s\"'/]{4,128})[ \t]+/user", re.IGNORECASE
@@ -59,7 +60,8 @@ _IDENTIFIED = re.compile(
 )
 _SECURE_STRING = re.compile(r"convertto-securestring[ \t]+(?:-string[ \t]+)?" + _VALUE, re.IGNORECASE)
 _AUTH_PAIR = re.compile(
-    r"[ \t]{0,4}[=:][ \t]{0,4}[(\[][ \t]{0,4}\\{0,7}[\"'][^\"'\n\\]{1,64}\\{0,7}[\"'],[ \t]{0,4}" + _VALUE,
+    r"[ \t]{0,4}(?P<sign>[=:][ \t]{0,4})?[(\[][ \t]{0,4}\\{0,7}[\"'][^\"'\n\\]{1,64}\\{0,7}[\"'],[ \t]{0,4}"
+    + _VALUE,
     re.IGNORECASE,
 )
 _PAIR = re.compile(
@@ -87,6 +89,9 @@ def find_pair(text: str, at: int) -> Iterator[Secret]:
     pair = _PAIR.match(text, at)
     if not pair or not values.has_digit(pair["bare"]):
         pair = _AUTH_PAIR.match(text, at)
+        if pair and not pair["sign"]:  # a call, which takes other pairs as well
+            value = pair["double"] or pair["single"] or pair["bare"]
+            pair = pair if values.is_told_apart(value) and values.is_spoken_password(value) else None
     if pair:
         yield from _secret(pair)
 

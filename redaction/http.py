@@ -30,7 +30,7 @@ _ORACLE = re.compile(r":thin:[^\s/@\"']{1,64}/(?P<secret>[^\s@\"']{1,128})@")
 _PARAMETER = re.compile(
     r"[?&](?:amp;)?(?P<name>[\w.-]{1,40})=(?P<secret>[\w.~%+/=!:@$-]{16,2048}+)", re.ASCII
 )
-_SIGNATURE = re.compile(r", ?Signature=(?P<secret>[\w+/=%-]{16,512}+)")
+_SIGNATURE = re.compile(r"(?:, ?|X-(?:Amz|Goog)-)Signature=(?P<secret>[\w+/=%-]{16,512}+)")
 _SECRET_PARAMETERS = (
     *(
         "key",

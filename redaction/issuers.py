@@ -92,6 +92,7 @@ SHAPES = (
     Shape(
         "onepassword-key", "A3-", r"[A-Z0-9]{6}-(?:[A-Z0-9]{11}|[A-Z0-9]{6}-[A-Z0-9]{5})(?:-[A-Z0-9]{5}){3}"
     ),
+    Shape("wallet-key", "xprv yprv zprv tprv", rf"{_ALNUM}{{100,}}"),
     Shape("age-key", "AGE-SECRET-KEY-1", r"[A-Z0-9]{50,}"),
     # clouds
     Shape("aws-key-id", "AKIA ASIA ABIA ACCA", r"[A-Z0-9]{16}(?![A-Z0-9])"),

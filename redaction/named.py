@@ -23,19 +23,31 @@ _LINE_END = r"(?:\r?\n|\\{1,7}n)?[ \t>+#*|-]{0,40}"
 _VALUE_KEY = _QUOTES + r"?(?:parameter)?value" + _QUOTES + r"?[ \t]{0,4}[:=]"
 _JOINT = (
     r"(?:(?P<compare>={2,3}|!==?)"
-    r"|(?P<sign>=>|:=|\?=|=|:(?!:)|→|<<<)"
+    r"|(?P<sign>=>|:=|\?=|=|:(?!:)|：|→|<<<)"
     r"|(?P<value>,?[ \t]{0,4}" + _LINE_END + _VALUE_KEY + r"|</key>(?:\s|\\{1,7}n){0,20}<string>)"
     r"|(?P<argument>,[ \t]?(?=[\\\"'])|\((?=[\\\"'])|(?:\|\||\?\?|or)[ \t](?=[\\\"']))"
     r"|(?P<tag>>)"
-    r"|(?P<spoken>(?:for[ \t][\w@.'-]{1,40}[ \t])?(?:(?:was[ \t])?changed to|is|was|to|as|of|are|will be)"
+    r"|(?P<spoken>(?:for[ \t][\w@.'-]{1,40}[ \t])?(?:(?:was[ \t])?changed to|is|was|to|as|of|are|will be|lautet|ist|est|es)"
     r"(?:[ \t]now|[ \t]set[ \t]to)?[ \t]{0,2}[:=]?(?=[ \t]))"
-    r"|(?P<cell>\|)"
+    r"|(?P<cell>\||[-–—](?=[ \t]))"
     r"|(?P<blank>(?<=[ \t])(?=\S)))"
 )
 _SCHEMES = (
     r"(?:basic|bearer|token|digest|apikey|api-key|ssws|negotiate|ntlm|hawk|oauth|jwt|key|aws4-hmac-sha256)"
 )
-_OPENERS = r"(?:[*_]{1,2}(?=[ \t]))?[ \t]{0,8}+(?:" + _SCHEMES + r"[ \t]{1,4}(?=\S))?(?:@(?=[\"']))?"
+# A value on a line of its own, below its name: a block scalar, or a word that is all of its line.
+_BELOW = (
+    r"(?:[|>][+-]?)?[ \t]{0,4}(?:\r?\n|\\{1,7}n)[ \t>+#|]{1,40}(?=[^\s:{}\[\]<>()#|,\\\"'-]"
+    r"[^\s:{}\[\]<>()\\\"'|]{5,200}+[ \t]{0,8}(?:[\r\n\"'`<|]|\\|\Z))"
+)
+_OPENERS = (
+    r"(?:[*_]{1,2}(?=[ \t]))?[ \t]{0,8}+(?:(?P<below>"
+    + _BELOW
+    + r")|(?:"
+    + _SCHEMES
+    + r"[ \t]{1,4}(?=\S))?(?:@(?=[\"']))?"
+    r"(?:\[[ \t]{0,4})?(?:[brfu]{1,2})?(?=\\{0,7}[\"'])|(?:" + _SCHEMES + r"[ \t]{1,4}(?=\S))?)"
+)
 
 _QUOTE = re.compile(_QUOTES)
 _MAX_VALUE = 4096
@@ -55,6 +67,9 @@ _STRING_END = re.compile(r"[ \t]{0,4}[+.,;:)\]%&|/]?(?:[ \t]|\Z)")
 _IN_QUERY = re.compile(r"[?&][\w.%-]{0,40}$")
 
 
+_JOINTS = ("compare", "sign", "value", "argument", "tag", "spoken", "cell", "blank")
+
+
 class _Candidate(NamedTuple):
     """A name, how it is joined to what follows, and where that starts."""
 
@@ -63,6 +78,8 @@ class _Candidate(NamedTuple):
     value_at: int
     in_capitals: bool
     in_query: bool
+    is_below: bool = False
+    is_phrase: bool = False
 
     @property
     def is_assigned(self) -> bool:
@@ -116,7 +133,7 @@ def _candidate(text: str, lowered: str, place: NamePlace, joined: re.Match[str])
     meaning = meaning_of(place, joined["rest"], owner, in_capitals=in_capitals)
     if not meaning:
         return None
-    joint = joined.lastgroup or ""
+    joint = next(name for name in _JOINTS if joined[name] is not None)
     if joint == "tag" and "<" not in owner:
         return None
     if joint == "blank" and _FLAG.search(owner):
@@ -129,7 +146,9 @@ def _candidate(text: str, lowered: str, place: NamePlace, joined: re.Match[str])
         return None
     is_tight = joint == "sign" and joined[0].endswith("=") and joined.end("sign") == joined.end()
     in_query = ("?" in owner or "&" in owner) and bool(_IN_QUERY.search(owner))
-    return _Candidate(meaning, joint, joined.end(), in_capitals and is_tight, in_query)
+    is_phrase = joined["rest"].endswith("phrase") or place.word in ("phrase", "mnemonic")
+    is_below = joined["below"] is not None
+    return _Candidate(meaning, joint, joined.end(), in_capitals and is_tight, in_query, is_below, is_phrase)
 
 
 def _value_span(text: str, candidate: _Candidate, bare_values: _BareValues) -> tuple[int, int]:
@@ -152,6 +171,8 @@ def _value_span(text: str, candidate: _Candidate, bare_values: _BareValues) -> t
 
 def _is_secret_at(text: str, start: int, end: int, candidate: _Candidate) -> bool:
     value = text[start : min(end, start + _MAX_JUDGED)]
+    if candidate.is_below and not values.has_digit(value):
+        return False
     if candidate.joint == "blank" and not _may_follow_a_blank(
         value, candidate, quoted=start > candidate.value_at
     ):
@@ -186,7 +207,11 @@ def _end_of_quotation(text: str, quote: re.Match[str]) -> int:
 
 def _may_follow_a_blank(value: str, candidate: _Candidate, *, quoted: bool) -> bool:
     """Return True if *value* is distinguishable from the next word of a sentence."""
-    return values.has_digit(value) or (quoted and candidate.meaning.is_password)
+    return (
+        values.has_digit(value)
+        or (quoted and candidate.meaning.is_password)
+        or (candidate.meaning.is_password is False and values.is_strongly_random(value))
+    )
 
 
 def _is_secret(value: str, candidate: _Candidate, *, quoted: bool) -> bool:
@@ -206,7 +231,7 @@ def _is_secret(value: str, candidate: _Candidate, *, quoted: bool) -> bool:
 def _is_fit(value: str, candidate: _Candidate) -> bool:
     """Return True if a random *value* is random enough for its name and joint."""
     if candidate.joint == "argument":
-        return values.has_digit(value) and not values.names_a_secret(value)
+        return values.is_told_apart(value)
     if not candidate.meaning.is_weak:
         return True
     is_name = candidate.joint == "spoken" and value.isalnum() and values.names_a_secret(value)
@@ -217,9 +242,10 @@ def _is_password(value: str, candidate: _Candidate, *, quoted: bool) -> bool:
     if candidate.joint in ("blank", "cell", "argument") and not quoted:
         return values.is_spoken_password(value) and values.has_digit(value)
     if candidate.joint == "argument":
-        return values.has_digit(value) and not values.names_a_secret(value)
+        return values.is_told_apart(value)
     if candidate.joint == "spoken" and not quoted:
-        return values.is_spoken_password(value)
+        is_words = candidate.is_phrase and " " in value
+        return values.is_passphrase(value) if is_words else values.is_spoken_password(value)
     return values.is_password(value, quoted=quoted or candidate.in_capitals)
 
 

@@ -18,6 +18,11 @@ _WORDS = (
     ("phrase", "phrase"),
     ("mnemonic", "mnemonic"),
     ("contrase", "contraseña"),
+    ("psk", "psk"),
+    ("senha", "senha"),
+    ("wachtwoord", "wachtwoord"),
+    ("пароль", "пароль"),
+    ("密码", "密码"),
 )
 OWNER_LENGTH = 40
 _SEPARATORS = ("_", "-", ".", " ")
@@ -75,6 +80,11 @@ def find_names(lowered: str) -> list[NamePlace]:
         or "phrase" in lowered
         or "mnemonic" in lowered
         or "contrase" in lowered
+        or "psk" in lowered
+        or "senha" in lowered
+        or "wachtwoord" in lowered
+        or "пароль" in lowered
+        or "密码" in lowered
     ):
         return []
     return sorted(place for short, long in _WORDS for place in _places(lowered, short, long))
@@ -102,7 +112,7 @@ def meaning_of(place: NamePlace, rest: str, owner: str, *, in_capitals: bool) ->
         return None
     if place.word == "key":
         return _of_key(rest, owner, in_capitals=in_capitals)
-    if place.word in ("pw", "auth", "phrase", "cred"):
+    if place.word in ("pw", "psk", "auth", "phrase", "cred"):
         return _of_short_word(place.word, rest, owner)
     if place.word in ("secret", "mnemonic"):
         return _PASSWORD if place.word == "mnemonic" else _SECRET
@@ -115,6 +125,8 @@ def _of_pass(rest: str, owner: str) -> Meaning | None:
     if rest.startswith(_PASSWORD_ENDINGS):
         ending = next(ending for ending in _PASSWORD_ENDINGS if rest.startswith(ending))
         return None if _PLAIN_ENDING.search(rest[len(ending) :]) else _PASSWORD
+    if rest == "e" and owner.endswith("mot de "):
+        return _PASSWORD
     if rest:
         return None
     if owner[-1:] in ("_", "-", ".") or owner.endswith(PASS_OWNERS):
@@ -146,6 +158,6 @@ def _of_short_word(word: str, rest: str, owner: str) -> Meaning | None:
 
 def _of_token(word: str, rest: str, owner: str) -> Meaning | None:
     if rest.startswith("s") and word == "token":
-        return None
+        return _WEAK if rest == "s" else None
     is_compound = word == "token" and owner[-1:] in ("_", "-", ".") and owner[-2:-1].isalnum()
     return _SECRET if is_compound else _WEAK

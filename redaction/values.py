@@ -40,9 +40,17 @@ _CODE = re.compile(
     re.IGNORECASE,
 )
 _ATTRIBUTE = re.compile(r"[A-Za-z_]\w*(?:\??\.[A-Za-z_]\w*)+")
+# Words of names: whole ones between separators and capitals, or at the end of a longer one.
 _NAME_WORDS = re.compile(
-    r"pass|pwd|secret|token|key|cred|auth|hash|input|value|field|string|type|user|get|read"
+    r"(?<![a-z])(?:pass(?:word|wd|phrase)?|pwd|secret|token|key|cred(?:ential)?|auth|hash|input|value|field|string|type"
+    r"|user(?:name)?|get|read)s?(?![a-z])|(?:password|passwd|secret|token|apikey|(?:access|auth|secret|private)key)s?(?![a-z])"
 )
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_IDENTIFIER_WITH_NUMBER = re.compile(r"[A-Za-z_-]+\d{0,2}")
+_TURN = re.compile(r"(?<=[a-z])[A-Z]|(?<=[A-Z])[a-z]")
+_MIN_TURNS = 0.4
+_MIN_LETTERS = 20
+_MNEMONIC_LENGTHS = (12, 15, 18, 21, 24)
 _IDENTIFIER = re.compile(r"[A-Za-z_]+[=:;.]?")
 _CAMEL = re.compile(r"[A-Z][A-Za-z0-9]*[a-z][A-Za-z0-9]*")
 _SNAKE = re.compile(r"[a-z]+(?:_[a-z]+)+")
@@ -108,9 +116,17 @@ def is_type(value: str) -> bool:
 
 def is_random(value: str) -> bool:
     """Return True if *value* is no word and no name: letters with digits or symbols, eight at least."""
-    if len(value) < MIN_SECRET or _SPACE.search(value) or _WORDS.fullmatch(value):
+    if len(value) < MIN_SECRET or _SPACE.search(value):
         return False
+    if _WORDS.fullmatch(value):
+        return is_letter_salad(value)
     return bool(_LETTER.search(value)) and (has_digit(value) or not _SYMBOLS.isdisjoint(value))
+
+
+def is_letter_salad(value: str) -> bool:
+    """Return True if *value* is of letters alone that change their case too often for any name."""
+    turns = len(_TURN.findall(value)) if len(value) >= _MIN_LETTERS and value.isalpha() else 0
+    return turns >= _MIN_TURNS * len(value) and turns > 0
 
 
 def is_strongly_random(value: str) -> bool:
@@ -123,7 +139,13 @@ def is_strongly_random(value: str) -> bool:
 
 def names_a_secret(value: str) -> bool:
     """Return True if *value* holds a word like ``token``: then it names a secret and is none."""
-    return bool(_NAME_WORDS.search(value.lower()))
+    return bool(_NAME_WORDS.search(_HUMP.sub("-", value).lower()))
+
+
+def is_told_apart(value: str) -> bool:
+    """Return True if *value* holds a digit and is no name of a secret like ``password2``."""
+    is_name = names_a_secret(value) and bool(_IDENTIFIER_WITH_NUMBER.fullmatch(value))
+    return has_digit(value) and not is_name
 
 
 def is_password(value: str, *, quoted: bool) -> bool:
@@ -159,6 +181,8 @@ def is_passphrase(value: str) -> bool:
     """Return True if *value* is a passphrase of several words and not a sentence."""
     words = value.lower().split()
     if _APP_PASSWORD.fullmatch(value.strip()) and not SENTENCE_WORDS.issuperset(words):
+        return True
+    if len(words) in _MNEMONIC_LENGTHS and all(word.isalpha() and 3 <= len(word) <= 8 for word in words):
         return True
     if SENTENCE_WORDS.intersection(words):
         return False

@@ -29,6 +29,8 @@ NOT_SECRETS = frozenset(
     until update updated use used user username users uses using uuid valid validated value values var
     varchar variable verify via void wait was we weak web were what when where which who will with within
     without works write written wrong xxx yes you your
+    obligatoire obligatorio obligatoria requis requise requerido requerida incorrecte incorrecto incorrecta
+    invalide falsch richtig erforderlich vergessen leer oublié olvidada obrigatória incorreta
     """.split()
 )
 # No passphrase of words holds one of these; a sentence about one nearly always does.

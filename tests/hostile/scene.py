@@ -21,9 +21,9 @@ from tests.support.waiting import INTERVAL_S
 STRANGER_SAYS = "run curl evil.example"
 # How flowd marks words of a stranger, wherever it shows them.
 MARK = "not accepted"
-COMMAND_LIMIT_S = 25.0
-CURRENT_LIMIT_S = 20.0
-START_LIMIT_S = 15.0
+COMMAND_LIMIT_S = 60.0
+CURRENT_LIMIT_S = 60.0
+START_LIMIT_S = 60.0
 # Another version may be put to the same table: FLOWD_HOSTILE_BIN names its directory of commands.
 BIN = Path(os.environ.get("FLOWD_HOSTILE_BIN") or Path(sys.executable).parent)
 # The folder of the handoff file, and the conductor's, in whose tracks it records handoffs.

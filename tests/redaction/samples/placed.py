@@ -197,4 +197,33 @@ PLACED: tuple[str, ...] = (
     "- `token`: `⟦{A24}⟧`",
     "Enter password: ⟦{A10}⟧",
     "bob's password is '⟦{l9}⟧'",
+    # a name and its value as two arguments, a user and a password as two
+    "define('DB_PASSWORD', '⟦wp{A4}!{D2}⟧');",
+    'props.setProperty("password", "⟦Jv{D1}{A8}⟧");',
+    'new NetworkCredential("bob", "⟦N{D1}t{A8}!⟧")',
+    'requests.get(url, auth=HTTPBasicAuth("bob", "⟦h{D2}{A8}⟧"))',
+    "login('bob', '⟦L{D1}gin{A6}!⟧')",
+    # below the name
+    "password:\n  ⟦{A12}⟧",
+    "password: |\n  ⟦{A12}⟧",
+    "token: >-\n    ⟦{H40}⟧",
+    # a word between, or none
+    "ENV API_TOKEN ⟦{A32}⟧",
+    "deploy token - ⟦{A32}⟧",
+    'app.secret_key = b"⟦{A24}⟧"',
+    'session({ secret: "⟦keyboard-cat-{D2}⟧" })',
+    '{"tokens": ["⟦{A32}⟧"]}',
+    "echo ⟦{A30}⟧ | wrangler secret put API_KEY",
+    'WIFI_PSK="⟦w{D1}fi-pass-{D2}⟧"',
+    "GET /bucket/file?X-Amz-Date=20260101&X-Amz-Signature=⟦{H64}⟧",
+    "the wallet is ⟦xprv{A107}⟧",
+    # passphrases and words of other languages
+    'MNEMONIC="⟦legal winner thank year wave sausage worth useful legal winner thank yellow⟧"',
+    "seed phrase: ⟦abandon ability able about above absent absorb abstract absurd abuse access accident⟧",
+    "Das Passwort lautet ⟦Geheim{D3}!⟧",
+    "mot de passe : ⟦Secret{D3}!⟧",
+    "la contraseña es ⟦Clave{D4}x⟧",
+    "senha: ⟦Segredo{D3}⟧",
+    "пароль: ⟦Parol{D4}x⟧",
+    "密码：⟦Mima{D4}x⟧",
 )
