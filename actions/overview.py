@@ -11,6 +11,7 @@ from flowd.actions.daemon_client import running_holder
 from flowd.actions.handoff_yaml import read_handoff
 from flowd.actions.trust import foreign_fields
 from flowd.actions.works import open_works
+from flowd.extractors.work.summary import ORIGIN_FIELDS, origin_of
 from flowd.handoff.briefing import fields, sections
 from flowd.handoff.yaml.document import Handoff
 from flowd.model.facts import Checkpointed, Injected
@@ -85,6 +86,8 @@ class WorkSummary(msgspec.Struct, frozen=True):
     sessions: list[str]
     steps: list[Step]
     user: UserWords
+    # Where each field comes from: person, block, model or rules. Steps carry their own source.
+    origins: dict[str, str]
 
 
 class OtherWork(msgspec.Struct, frozen=True):
@@ -237,6 +240,7 @@ def _work(work: Work) -> WorkSummary:
         sessions=list(work.sessions),
         steps=list(work.steps),
         user=work.user,
+        origins={name: origin_of(work, name) for name in ORIGIN_FIELDS},
     )
 
 

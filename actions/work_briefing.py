@@ -79,6 +79,7 @@ def briefing_of(project: Project, work: Work, around: Around) -> Briefing:
         drift=tuple(drift(project.root, then)),
         unfinished=tuple(_step_of(work, step) for step in work.steps[:MAX_STEPS]),
         blockers=work.blockers,
+        worded=_worded(work),
         questions=tuple(one for one in work.questions if not any(one in text for text in work.blockers)),
         others=tuple(_other(one, around, work.project) for one in _others(work, around)),
     )
@@ -122,7 +123,7 @@ def _now(work: Work, around: Around) -> str:
 
     The request that the step is for has a field of its own.
     """
-    if work.user.said.get("now") == work.now:
+    if work.user.said.get("now") == work.now or work.origins.get("now") == "model":
         return work.now
     last = next(
         (one for one in around.works.contributions(work.id) if one.session_id == work.session_id), None
@@ -131,6 +132,13 @@ def _now(work: Work, around: Around) -> str:
         return reported
     step = work.now.partition(" — for: ")[0] if work.request else work.now
     return "" if work.request and step.startswith("Working on: ") else step
+
+
+def _worded(work: Work) -> tuple[str, ...]:
+    """Return the names of the fields, and of the list of steps, that a model worded."""
+    named = ("goal", "status", "now")
+    fields = tuple(name.capitalize() for name in named if work.origins.get(name) == "model")
+    return (*fields, "Unfinished") if any(step.source == "model" for step in work.steps) else fields
 
 
 def _step_of(work: Work, step: Step) -> str:

@@ -79,10 +79,11 @@ def _move_here(database: Database, root: str) -> bool:
 
 
 def refresh_user_words(store: Works, project: str, works: ProjectWorks) -> None:
-    """Load the user fields and step edits of *works* from core.db."""
+    """Load the user fields, step edits and summaries of *works* from core.db."""
     works.edits = store.edits()
     works.words = store.words(project)
     works.document = store.written_steps(project)
+    works.summaries = store.summaries(project)
 
 
 def take_session(works: ProjectWorks, state: SessionState, batch: Batch) -> list[Fact]:

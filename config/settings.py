@@ -15,6 +15,7 @@ from flowd.system.regex_cost import UnsafePatternError, compile_all
 Positive = Annotated[float, msgspec.Meta(gt=0)]
 Patterns = Annotated[tuple[str, ...], msgspec.Meta(description="regular expressions")]
 Count = Annotated[int, msgspec.Meta(ge=0)]
+Amount = Annotated[float, msgspec.Meta(ge=0)]
 
 
 class ClaudeSettings(msgspec.Struct, frozen=True):
@@ -117,6 +118,19 @@ class ServeSettings(msgspec.Struct, frozen=True):
     allowed_hosts: tuple[str, ...]
 
 
+class ModelSettings(msgspec.Struct, frozen=True):
+    """Which program words the summaries of works once the person agrees to it, and its hard caps."""
+
+    command: tuple[str, ...] | None
+    name: str
+    tokens_per_day: Count
+    usd_per_day: Amount
+    tokens_per_work: Count
+    usd_per_work: Amount
+    usd_per_call: Amount
+    timeout_s: Annotated[float, msgspec.Meta(gt=0, le=600)]
+
+
 class RedactionSettings(msgspec.Struct, frozen=True):
     """What counts as a secret beyond the built-in patterns."""
 
@@ -147,6 +161,7 @@ class Settings(msgspec.Struct, frozen=True):
     conductor: ConductorSettings
     agent_mail: AgentMailSettings
     serve: ServeSettings
+    model: ModelSettings
     redaction: RedactionSettings
     log: LogSettings
 

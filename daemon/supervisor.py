@@ -11,6 +11,7 @@ from types import FrameType
 from flowd import __version__
 from flowd.actions.context import Context
 from flowd.actions.daemon_client import Holder
+from flowd.actions.summary_engine import own_sessions_name
 from flowd.config.logs import log, set_level
 from flowd.config.paths import Paths, claude_config_dir
 from flowd.config.settings import LiveSettings
@@ -19,6 +20,7 @@ from flowd.daemon.control.handlers import ControlHandlers, StatusReporter, Statu
 from flowd.daemon.control.server import ControlServer
 from flowd.daemon.delivery.dispatcher import Dispatcher
 from flowd.daemon.delivery.sink_worker import SinkWorker
+from flowd.daemon.delivery.summary_sink import SummarySink
 from flowd.daemon.health import Health
 from flowd.daemon.hooks.handler import HookHandler, Spool
 from flowd.daemon.process import InstanceLocks, limit_arenas, notify, watchdog_interval_s
@@ -95,7 +97,8 @@ class Supervisor:
     def _new_reader(self) -> Reader:
         settings = self._settings.current
         projects_dir = os.path.realpath(claude_config_dir(settings.claude.config_dir) / "projects")
-        paths = ReaderPaths(projects_dir, handoffs_dir(settings.claude.config_dir), settings.tasks.globs)
+        handoffs, own = handoffs_dir(settings.claude.config_dir), own_sessions_name(self._paths)
+        paths = ReaderPaths(projects_dir, handoffs, settings.tasks.globs, own)
         announce = self._dispatcher.announce
         redact = self._context.redact
         return Reader(paths, self._gate, self._queue, self._scheduler, self._watcher, announce, redact)
@@ -105,7 +108,8 @@ class Supervisor:
     def _start_threads(self) -> None:
         self._start_thread("timer", lambda: self._timer)
         self._start_thread("reader", lambda: self._reader)
-        for sink in make_sinks(self._gate.database, self._settings, self._context.redact):
+        sinks = make_sinks(self._gate.database, self._settings, self._context.redact)
+        for sink in (*sinks, SummarySink(self._context, self._dispatcher.announce)):
             self._start_thread(sink.name, partial(self._new_worker, sink))
         self._start_thread("hooks", lambda: self._hooks)
         self._start_thread("control", self._new_control)

@@ -48,6 +48,8 @@ class Briefing(NamedTuple):
     handoff: str = ""
     handoff_next: tuple[str, ...] = ()
     handoff_gotchas: tuple[str, ...] = ()
+    # Fields that a model worded.
+    worded: tuple[str, ...] = ()
 
 
 class _Piece(NamedTuple):
@@ -135,6 +137,8 @@ def _pieces(briefing: Briefing, level: Level) -> list[_Piece]:
     pieces += [_Piece(1, f"Since then: {text}.") for text in briefing.drift]
     pieces.append(_Piece(0, "## Current Session State"))
     pieces += _fields(briefing, depth)
+    if briefing.worded:
+        pieces.append(_Piece(2, f"({', '.join(briefing.worded)}: worded by a model from these notes)"))
     if depth:
         for title, priority, items in _sections(briefing):
             pieces += [_Piece(priority, f"- {item}", title) for item in items]

@@ -34,6 +34,8 @@ def main(socket_path: str, spool: str, event: str, origin: str, raw: bytes) -> s
     ring_after(answer_s)
     if not raw.strip():
         return "no-input"
+    if posix.environ.get(b"FLOWD_CHILD"):  # a client that flowd itself started to ask its model
+        return "own-session"
     if origin == "plugin" and settings_hook_is_there(event):
         return "left-to-settings"
     try:

@@ -21,7 +21,18 @@ AutomaticTrigger = Literal[
 ]
 
 StepSource = Literal[
-    "todo", "plan", "reply", "request", "offer", "summary", "handoff", "block", "bead", "state", "person"
+    "todo",
+    "plan",
+    "reply",
+    "request",
+    "offer",
+    "summary",
+    "handoff",
+    "block",
+    "bead",
+    "state",
+    "person",
+    "model",
 ]
 
 # The session id of what a person does outside of any session.

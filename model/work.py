@@ -116,5 +116,7 @@ class Work(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     # When the last request was asked that has been worked on since.
     worked_at: float = 0.0
     user: UserWords = UserWords()
+    # Where fields come from that rules did not derive: "person", "block" or "model".
+    origins: dict[str, str] = {}
     # Shown only while the project has no other work: nothing was done for it yet.
     is_tentative: bool = False

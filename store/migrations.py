@@ -17,7 +17,13 @@ from flowd.store import schema
 from flowd.store.database import BUSY_TIMEOUT_MS, Database
 from flowd.store.knowledge.intake import mark_foreign_blocks
 from flowd.store.knowledge.schema import create_knowledge, index_changed_words
-from flowd.store.tables import create_journal, create_threads, create_works, recreate_sessions
+from flowd.store.tables import (
+    create_journal,
+    create_summaries,
+    create_threads,
+    create_works,
+    recreate_sessions,
+)
 from flowd.system.errors import StoreError
 from flowd.system.progress import ProgressBar
 
@@ -72,6 +78,12 @@ def works(tables: Tables) -> None:
 def foreign_blocks(tables: Tables) -> None:
     """Treat blocks of task files that no session wrote as foreign: the user has not accepted them."""
     mark_foreign_blocks(tables.conn)
+
+
+@migrations(name="0007_summaries")
+def summaries(tables: Tables) -> None:
+    """What a model was asked for, what it cost, and whether the person agreed to ask one."""
+    create_summaries(tables)
 
 
 def migrate(path: Path) -> None:

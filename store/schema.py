@@ -20,6 +20,7 @@ MIGRATION_NAMES = (
     "0004_sessions_without_states",
     "0005_works",
     "0006_foreign_blocks",
+    "0007_summaries",
 )
 MIGRATION_DEADLINE_S = 600
 

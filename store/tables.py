@@ -171,6 +171,33 @@ def create_threads(tables: Tables) -> None:
     tables.execute("create index if not exists idx_handoff_entries_handoff on handoff_entries(handoff_id)")
 
 
+def create_summaries(tables: Tables) -> None:
+    """Create the tables of the calls of a model, and of the person's consent to them."""
+    tables.table("flow_summaries").create(
+        {
+            "id": int,
+            "digest": str,
+            "work": str,
+            "session_id": str,
+            "moment": str,
+            "at": float,
+            "state": str,
+            "tokens": int,
+            "usd": float,
+            "model": str,
+            "error": str,
+            "progress": int,
+            "body": str,
+        },
+        pk="id",
+        not_null={"digest", "work", "at", "state", "tokens", "usd"},
+        if_not_exists=True,
+    )
+    tables.table("flow_summaries").create_index(["digest"], unique=True, if_not_exists=True)
+    tables.table("flow_summaries").create_index(["work", "at"], if_not_exists=True)
+    tables.table("flow_consents").create({"id": int, "at": float, "engine": str}, pk="id", if_not_exists=True)
+
+
 def create_works(tables: Tables) -> None:
     """Create the tables of works and contributions, and record the work that each handoff.yaml shows."""
     tables.table("flow_works").create(

@@ -7,10 +7,12 @@ from typing import NamedTuple, TypeVar
 import msgspec
 
 from flowd.model.facts import Fact, HandoffIndexed, StepEdited, UserFieldsSaved, WorkChanged
+from flowd.model.summary import Summary
 from flowd.model.work import Assignment, Contribution, DocumentSteps, StepEdit, UserWords, Work
 from flowd.store.database import Database
 from flowd.store.handoff_fields import HandoffYamlState, HandoffYamlStates, folder_identity
 from flowd.store.journal import Journal
+from flowd.store.summaries import Summaries
 from flowd.workspace.project import Project
 
 MAX_DOCUMENTS = 20
@@ -122,13 +124,19 @@ class Works:
                 return DocumentSteps(fact.body.open_items, fact.at, fact.session_id)
         return None
 
+    def summaries(self, project: str) -> dict[str, Summary]:
+        """Return what a model made of the works of *project*, by work."""
+        return Summaries(self._database).latest(project)
+
     def user_version(self) -> tuple[float, ...]:
-        """Return numbers that change when the user saves fields, edits a step, or a handoff is written."""
+        """Return numbers that change with saved fields, edited steps, handoffs, and what a model answers."""
         with self._database.reading() as connection:
             row = connection.execute(
                 "select (select max(at) from flow_facts where kind = 'words'), "
                 "(select max(at) from flow_facts where kind = 'step'), "
-                "(select max(seq) from flow_facts where kind = 'handoff')"
+                "(select max(seq) from flow_facts where kind = 'handoff'), "
+                "(select count(*) from flow_summaries where body != ''), "
+                "(select max(id) from flow_consents)"
             ).fetchone()
         return tuple(value or 0.0 for value in row)
 

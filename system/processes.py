@@ -6,8 +6,8 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from typing import NamedTuple
 
 from flowd.system.errors import FlowdError
@@ -117,15 +117,21 @@ _no_more = threading.Event()
 
 
 def run_program(
-    command: Sequence[str], *, cwd: str, env: Mapping[str, str], timeout_s: float, errors: str = "replace"
+    command: Sequence[str],
+    *,
+    cwd: str,
+    env: Mapping[str, str],
+    timeout_s: float,
+    errors: str = "replace",
+    stdin: bytes = b"",
 ) -> ProcessResult:
     """Run *command* to its end; raise DeadlineExceededError past *timeout_s*, OSError if it cannot start.
 
-    *errors* is how output that is not UTF-8 is decoded, as for ``bytes.decode``.
+    *errors* is how output that is not UTF-8 is decoded, as for ``bytes.decode``; *stdin* is its input.
     """
     # Files, not pipes: a grandchild that keeps its output open must not make the caller wait.
-    with tempfile.TemporaryFile() as stdout, tempfile.TemporaryFile() as stderr:
-        process = _start(command, cwd=cwd, env=env, stdout=stdout.fileno(), stderr=stderr.fileno())
+    with _input(stdin) as given, tempfile.TemporaryFile() as stdout, tempfile.TemporaryFile() as stderr:
+        process = _start(command, cwd=cwd, env=env, files=(given, stdout.fileno(), stderr.fileno()))
         try:
             code = process.wait(timeout_s)
         except subprocess.TimeoutExpired as error:
@@ -133,6 +139,18 @@ def run_program(
         finally:
             _end(process)
         return ProcessResult(code, _read(stdout.fileno(), errors), _read(stderr.fileno(), errors))
+
+
+@contextmanager
+def _input(data: bytes) -> Iterator[int]:
+    """Yield the descriptor of a file that holds *data*, or of no input."""
+    if not data:
+        yield subprocess.DEVNULL
+        return
+    with tempfile.TemporaryFile() as file:
+        file.write(data)
+        file.seek(0)
+        yield file.fileno()
 
 
 def running_programs() -> int:
@@ -149,7 +167,7 @@ def end_programs() -> None:
 
 
 def _start(
-    command: Sequence[str], *, cwd: str, env: Mapping[str, str], stdout: int, stderr: int
+    command: Sequence[str], *, cwd: str, env: Mapping[str, str], files: tuple[int, int, int]
 ) -> "subprocess.Popen[bytes]":
     with _guard:
         if _no_more.is_set():
@@ -158,9 +176,9 @@ def _start(
             command,
             cwd=cwd,
             env=env,
-            stdin=subprocess.DEVNULL,
-            stdout=stdout,
-            stderr=stderr,
+            stdin=files[0],
+            stdout=files[1],
+            stderr=files[2],
             start_new_session=True,
         )
         _groups.add(process.pid)

@@ -1,15 +1,19 @@
-"""Find Claude Code clients that were killed: their session file is there, their process is not."""
+"""Find the Claude Code client, and clients that were killed: their session file outlived their process."""
 
 import os
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
 
 from flowd.config.paths import claude_config_dir
+from flowd.system.processes import safe_search_path
 
 MAX_FILE_BYTES = 64 << 10
 MAX_FILES = 200
+# Where the client's own installers put it; a shell finds these by an alias or a profile that flowd lacks.
+USUAL_PLACES = (".local/bin/claude", ".claude/local/claude")
 
 
 class Client(msgspec.Struct, frozen=True):
@@ -60,3 +64,10 @@ def _start_of(pid: int) -> str:
         return ""
     # The second field is a name that may hold anything; the start is the 22nd, 20 after it.
     return text.rpartition(")")[2].split()[19]
+
+
+def find_client() -> str | None:
+    """Return the program ``claude``, or None if there is none."""
+    found = shutil.which("claude", path=safe_search_path())
+    usual = [str(Path.home() / place) for place in USUAL_PLACES]
+    return found or next((file for file in usual if os.access(file, os.X_OK)), None)

@@ -81,6 +81,8 @@ def _whose(overview: ProjectOverview, field: str) -> list[str]:
     """Return a line for a field that came with the repository, or was set by the user and is in force."""
     if field in overview.foreign and not overview.work:
         return _painted("(came with the repository, not accepted: `flow trust`)", MARGIN, MARGIN, "red")
+    if overview.work and overview.work.origins.get(field) == "model":
+        return _painted("(worded by your model)", MARGIN, MARGIN, "dim")
     user = overview.work.user if overview.work else UserWords()
     if not user.said.get(field) or user.said[field] != overview.handoff.get(field):
         return []

@@ -29,6 +29,7 @@ VERBS = {
     "restore-backup": Verb("flowd.cli.flowd.restore_backup", "restore a daily backup of core.db"),
     "mcp": Verb("flowd.cli.flowd.mcp:add_mcp", "serve threads over MCP (stdio)"),
     "serve": Verb("flowd.cli.flowd.mcp:add_serve", "serve threads over MCP (HTTP)"),
+    "model": Verb("flowd.cli.flowd.model", "have your model word the summaries (off by default)"),
     "completion": Verb("flowd.cli.completion", "print a shell completion script"),
 }
 

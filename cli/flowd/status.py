@@ -179,6 +179,7 @@ def _foot(status: Running) -> list[str]:
         _recovered(status.counts.troubles),
         f"{_watches(status.watches)}  |  {_threads(status)}",
         f"{_process(status.process)}  |  {_store(status.store)}",
+        status.model.line,
     ]
     return [part for line in lines for part in wrapped(line, first="", rest="  ")]
 

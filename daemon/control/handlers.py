@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from flowd import __version__
+from flowd.actions.summarise import model_status
 from flowd.config.settings import LiveSettings
 from flowd.daemon.control import status as snapshots
 from flowd.daemon.delivery.dispatcher import Dispatcher
@@ -18,6 +19,8 @@ from flowd.daemon.reading.progress import ReaderStatus
 from flowd.daemon.reading.watcher import Watcher
 from flowd.daemon.store_gate import StoreGate
 from flowd.daemon.supervised_thread import SupervisedThread
+from flowd.model.summary import ModelStatus
+from flowd.store.summaries import Summaries
 from flowd.store.threads.threads import counts as thread_counts
 from flowd.system.errors import FlowdError, StoreError
 from flowd.workspace.clients import gone_sessions
@@ -53,7 +56,7 @@ class StatusReporter:
     def __init__(self, sources: StatusSources) -> None:
         self._sources = sources
         self._measured: tuple[float, snapshots.ProcessStatus, int] | None = None
-        self._counted: tuple[float, int, int, dict[str, int]] | None = None
+        self._counted: tuple[float, tuple[object, ...], _Counted] | None = None
         self._gone: tuple[float, frozenset[str]] | None = None
         self._sinks: dict[str, tuple[SinkStatus, snapshots.SinkLine]] = {}
 
@@ -64,7 +67,7 @@ class StatusReporter:
         threads = [thread.line() for thread in sources.threads.values()]
         failures = sources.failures.listed
         reasons = self._reasons(sinks, threads)
-        active, unread = self._threads()
+        counted = self._from_store()
         process, store_bytes = self._measure()
         idle_after_s = sources.settings.current.idle.after_minutes * 60
         return snapshots.Status(
@@ -94,9 +97,10 @@ class StatusReporter:
             ),
             process=process,
             settings_error=sources.settings_error(),
-            threads_active=active,
-            threads_unread=unread,
+            threads_active=counted.active,
+            threads_unread=counted.unread,
             escalations=list(sources.handoffs.escalations),
+            model=counted.model,
             failures=list(failures),
         )
 
@@ -161,28 +165,38 @@ class StatusReporter:
             self._gone = (now + GONE_FOR_S, found)
         return self._gone[1]
 
-    def _threads(self) -> tuple[int, dict[str, int]]:
-        """Return the counts of active and unread threads; zeros while core.db is unavailable."""
+    def _from_store(self) -> "_Counted":
+        """Return the counts of threads and of model calls; zeros while core.db is unavailable."""
         gate = self._sources.gate
         if gate.condition or not gate.is_open:
-            return 0, {}
+            return _Counted()
         try:
-            return self._count_threads()
+            return self._count()
         except StoreError:
             gate.database.drop_connection()
-            return 0, {}
+            return _Counted()
 
-    def _count_threads(self) -> tuple[int, dict[str, int]]:
-        """Count only if core.db has changed; while catching up at most once a second."""
+    def _count(self) -> "_Counted":
+        """Count only if core.db or the settings have changed; while catching up at most once a second."""
         now, database, counted = time.monotonic(), self._sources.gate.database, self._counted
         if counted is not None and counted[0] > now and self._sources.reader.progress.catching_up:
-            return counted[2], counted[3]
-        version = database.version()
-        if counted is None or counted[1] != version:
+            return counted[2]
+        version, settings = database.version(), self._sources.settings.current.model
+        if counted is None or counted[1] != (version, settings, time.localtime().tm_yday):
             found = thread_counts(database)
             unread = {"chat": found.unread_chat, "code": found.unread_code}
-            counted = self._counted = (now + MEASURED_FOR_S, version, found.active, unread)
-        return counted[2], counted[3]
+            model = model_status(Summaries(database), settings)
+            since = version, settings, time.localtime().tm_yday
+            counted = self._counted = (now + MEASURED_FOR_S, since, _Counted(found.active, unread, model))
+        return counted[2]
+
+
+class _Counted(NamedTuple):
+    """What core.db knows of threads and of model calls."""
+
+    active: int = 0
+    unread: dict[str, int] = {}  # noqa: RUF012 never changed
+    model: ModelStatus = ModelStatus()
 
 
 def _counts(

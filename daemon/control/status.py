@@ -8,6 +8,7 @@ from typing import Literal
 import msgspec
 
 from flowd.model.session import SessionPhase
+from flowd.model.summary import ModelStatus
 
 SCHEMA_VERSION = 1
 
@@ -126,6 +127,7 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     threads_active: int
     threads_unread: dict[str, int]
     escalations: list[str]
+    model: ModelStatus = ModelStatus()
     failures: list[FailureLine]
 
 

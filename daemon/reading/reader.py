@@ -50,6 +50,8 @@ class ReaderPaths(NamedTuple):
     projects_dir: str
     handoffs_dir: str
     task_globs: Sequence[str] = ()
+    # The directory below projects/ of the sessions in which flowd itself asks a model: never read.
+    own_sessions: str = ""
 
 
 class Reader:
@@ -69,6 +71,7 @@ class Reader:
         redact: LiveRedactor,
     ) -> None:
         self._root = paths.projects_dir
+        self._own = f"{paths.projects_dir}/{paths.own_sessions}" if paths.own_sessions else "\0"
         self._gate = gate
         self._journal = Journal(gate.database)
         self._idle = IdleTable(gate.database)
@@ -244,6 +247,8 @@ class Reader:
 
     def _process(self, path: str, max_bytes: int) -> bool:
         """Process whatever is at *path*; return True if it is a transcript of which more is left."""
+        if path.startswith(self._own):
+            return False
         name = transcript_name(path[len(self._root) + 1 :]) if path.startswith(self._root + "/") else None
         if name is not None:
             return self._follower.read(path, name, self._writer.batch, max_bytes)

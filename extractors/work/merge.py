@@ -39,6 +39,11 @@ def step_id(text: str) -> str:
     return hashlib.blake2b(words.encode(), digest_size=5).hexdigest()
 
 
+def work_id_of(session_id: str) -> str:
+    """Return the id of the work that a session begins."""
+    return "w" + hashlib.blake2b(session_id.encode(), digest_size=5).hexdigest()
+
+
 def _after(steps: list[Step], given: Contribution) -> list[Step]:
     """Return the *steps* of earlier sessions that are still open after *given*."""
     closed = [step for step in steps if _is_closed(step, given)]

@@ -1,7 +1,5 @@
 """The works of one project, as its sessions make them. Nothing is stored here."""
 
-import hashlib
-
 import msgspec
 
 from flowd.extractors.work.contribution import (
@@ -13,8 +11,10 @@ from flowd.extractors.work.contribution import (
     score,
 )
 from flowd.extractors.work.likeness import is_same_step
-from flowd.extractors.work.merge import merged, moved_on, status_of, with_document
+from flowd.extractors.work.merge import merged, moved_on, status_of, with_document, work_id_of
+from flowd.extractors.work.summary import with_summary
 from flowd.model.session import SessionState
+from flowd.model.summary import Summary
 from flowd.model.work import Assignment, Contribution, DocumentSteps, Role, Step, StepEdit, UserWords, Work
 
 KEPT_FIELDS = ("goal", "status", "hypothesis", "outcome")
@@ -44,7 +44,8 @@ def with_words(work: Work, words: UserWords) -> Work:
         fields["now"] = words.said["now"]
         if work.status == "completed" and "status" not in fields:  # whoever says what they do now is not done
             fields |= {"status": "in_progress", "outcome": ""}
-    return msgspec.structs.replace(work, user=words, **fields)
+    origins = work.origins | dict.fromkeys(fields, "person")
+    return msgspec.structs.replace(work, user=words, origins=origins, **fields)
 
 
 def with_edits(work: Work, edits: list[StepEdit]) -> Work:
@@ -95,6 +96,7 @@ class ProjectWorks:
         self.document: DocumentSteps | None = None
         # The ids of upkeep steps that were done outside of all sessions, as the checkout shows.
         self.done_outside: frozenset[str] = frozenset()
+        self.summaries: dict[str, Summary] = {}
 
     @property
     def sessions(self) -> int:
@@ -112,6 +114,17 @@ class ProjectWorks:
         return [self.with_user_edits(work) for work in self._latest_first()]
 
     def with_user_edits(self, work: Work) -> Work:
+        """Return *work* as it is shown: a model's summary over the rules, user fields and edits over both."""
+        summary = self.summaries.get(work.id)
+        if summary is not None:
+            work = with_summary(work, summary, self.contributions(work.id))
+        return self._as_edited(work)
+
+    def by_rules(self, work_id: str) -> Work:
+        """Return a work without its summary: what a model is told must not be what a model said."""
+        return self._as_edited(self._works[work_id])
+
+    def _as_edited(self, work: Work) -> Work:
         """Return *work* with user fields and edits applied."""
         edited = work
         if self.document and self._is_about(self.document, work):
@@ -120,7 +133,7 @@ class ProjectWorks:
         if self.done_outside:
             left = tuple(step for step in edited.steps if step.id not in self.done_outside)
             edited = msgspec.structs.replace(edited, steps=left)
-        if edited is not work and work.session_id in self._assigned:
+        if edited is not work and work.session_id in self._assigned and "status" not in work.origins:
             last = self._assigned[work.session_id].contribution
             edited = msgspec.structs.replace(edited, status=status_of(last, edited.steps))
         return with_words(edited, self._words_for(work.id))
@@ -279,11 +292,6 @@ def current_work(works: list[Work], branch: str) -> Work | None:
     if branch in DEFAULT_BRANCHES:
         here = [work for work in here if work.branch == branch] or here
     return max(here, key=lambda work: work.touched_at)
-
-
-def work_id_of(session_id: str) -> str:
-    """Return the id of the work that a session begins."""
-    return "w" + hashlib.blake2b(session_id.encode(), digest_size=5).hexdigest()
 
 
 def _same_evidence(one: Contribution, other: Contribution) -> bool:

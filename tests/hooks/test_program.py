@@ -447,3 +447,11 @@ def test_what_may_be_nobodys_work_is_left_to_the_daemon(scene: Scene, fields: di
     wait_until(lambda: scene.log()[-1].endswith("fallback left-to-daemon"))
     assert len(scene.spooled()) == 1
     assert list(scene.project.iterdir()) == []
+
+
+def test_in_a_client_that_flowd_itself_started_it_does_nothing(scene: Scene) -> None:
+    scene.environment["FLOWD_CHILD"] = "1"
+    ran = scene.run("SessionEnd")
+    assert (ran.returncode, ran.stdout, ran.stderr) == (0, b"", b"")
+    assert not (scene.state / "spool").exists()
+    assert " own-session " in (scene.state / "log" / "hooks.log").read_text()

@@ -37,7 +37,9 @@ class Following:
         """Start again from what core.db holds."""
         self.queue, self.timer = ReaderQueue(), Timer()
         self.reader = Reader(
-            ReaderPaths(str(self.projects), str(self.projects.parent / "handoffs")),
+            ReaderPaths(
+                str(self.projects), str(self.projects.parent / "handoffs"), own_sessions="-own-sessions"
+            ),
             StoreGate(self.database),
             self.queue,
             ReaderScheduler(self.queue, self.timer, min_rest_s=0),

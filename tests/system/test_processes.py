@@ -50,6 +50,13 @@ def test_the_streams_are_told_apart_and_the_place_is_the_given_one(tmp_path: Pat
     assert finished == (3, f"{tmp_path}\n", "oops\n")
 
 
+@pytest.mark.parametrize("given", [b"", b"a line\n", b"x" * 300_000])
+def test_a_program_gets_its_input_and_then_the_end_of_it(tmp_path: Path, given: bytes) -> None:
+    code = "import sys; print(len(sys.stdin.buffer.read()))"
+    finished = run_program(python(code), cwd=str(tmp_path), env=os.environ, timeout_s=60, stdin=given)
+    assert finished == (0, f"{len(given)}\n", "")
+
+
 def test_a_program_that_ignores_term_is_ended_with_its_children(tmp_path: Path) -> None:
     with pytest.raises(DeadlineExceededError, match="did not end within 4 s"):
         run_program(python(FAMILY, "hang"), cwd=str(tmp_path), env=os.environ, timeout_s=4)

@@ -10,11 +10,12 @@ from typing import Any, NamedTuple
 
 from flowd.cli.flowd.doctor.finding import CheckResult, DoctorContext
 from flowd.cli.flowd.install.hook_settings import HooksState, hooks_state
-from flowd.cli.flowd.install.hooks import client_name, client_version, find_client, sealed_environment
+from flowd.cli.flowd.install.hooks import client_name, client_version, sealed_environment
 from flowd.hooks.command import known_events
 from flowd.model.client import Version
 from flowd.system.errors import FlowdError
 from flowd.system.processes import run_program
+from flowd.workspace.clients import find_client
 
 INSTALL = "flowd install --hooks"
 

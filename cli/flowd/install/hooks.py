@@ -4,7 +4,6 @@ import argparse
 import difflib
 import hashlib
 import os
-import shutil
 import tempfile
 from pathlib import Path
 
@@ -28,20 +27,12 @@ from flowd.hooks.command import (
 )
 from flowd.model.client import Version, parse_version
 from flowd.system.errors import FlowdError
-from flowd.system.processes import run_program, safe_search_path, scrubbed_environment
+from flowd.system.processes import run_program, scrubbed_environment
+from flowd.workspace.clients import find_client
 
-# Where the client's own installers put it; a shell finds these by an alias or a profile that flowd lacks.
-USUAL_PLACES = (".local/bin/claude", ".claude/local/claude")
 VERSION_DEADLINE_S = 20.0
 # Nobody listens there: nothing may leave this machine because flowd asks the client about itself.
 NO_API = "http://127.0.0.1:9"
-
-
-def find_client() -> str | None:
-    """Return the program ``claude``, or None if there is none."""
-    found = shutil.which("claude", path=safe_search_path())
-    usual = [str(Path.home() / place) for place in USUAL_PLACES]
-    return found or next((file for file in usual if os.access(file, os.X_OK)), None)
 
 
 def client_version(program: str | None) -> Version | None:

@@ -9,13 +9,13 @@ from typing import Any
 
 import flowd
 from flowd.cli.flowd.install.hook_settings import plugin_enabled
-from flowd.cli.flowd.install.hooks import find_client
 from flowd.config.paths import Paths, claude_config_dir
 from flowd.config.settings import load_settings
 from flowd.hooks.command import write_launcher
 from flowd.system.errors import FlowdError
 from flowd.system.processes import run_program, scrubbed_environment
 from flowd.system.text import one_line
+from flowd.workspace.clients import find_client
 
 DEADLINE_S = 120
 MARKETPLACE = "flowd"

@@ -31,6 +31,7 @@ CHAPTERS = {
     "WatchStatus": "watches",
     "StoreStatus": "store",
     "ProcessStatus": "process",
+    "ModelStatus": "model",
 }
 
 

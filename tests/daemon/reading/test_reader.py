@@ -421,3 +421,14 @@ def test_a_session_whose_memory_an_upgrade_cannot_read_is_read_again_whole(follo
     following.append(line(4))
     assert following.records_of() == 4
     assert troubles(following) == {"rebuilt": 1}
+
+
+def test_the_sessions_in_which_flowd_asks_a_model_are_never_read(following: "Following") -> None:
+    own = following.projects / "-own-sessions"
+    own.mkdir()
+    (own / "s9.jsonl").write_bytes(lines(1, 3))
+    following.look(own / "s9.jsonl", own)
+    following.catch_up()
+    assert following.counters.get("records", 0) == 0
+    following.append(lines(1, 2))
+    assert following.counters["records"] == 2

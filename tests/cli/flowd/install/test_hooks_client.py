@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from flowd.cli.flowd.install.hooks import client_version, find_client
+from flowd.cli.flowd.install.hooks import client_version
+from flowd.workspace.clients import find_client
 from tests.support.stand_in_programs import InstallClient
 
 
