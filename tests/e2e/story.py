@@ -19,6 +19,7 @@ from tests.e2e.terminal import ESCAPE, READY, Terminal
 from tests.support.waiting import wait_until
 
 OPENING, CLOSING = "<flow-guardian-context>", "</flow-guardian-context>"
+INTERRUPTED = "[Request interrupted by user"
 TOOLS = ("--allowedTools", "Write", "Edit", "Bash", "TodoWrite")
 
 
@@ -30,7 +31,9 @@ class Session:
         self.cwd = cwd
         self._story = story
         starts = story.count("SessionStart")
-        command = [str(story.claude), *words, *TOOLS]
+        # Not the mode that newer clients begin with: it asks the API about each call of a tool.
+        mode = () if "--permission-mode" in words else ("--permission-mode", "default")
+        command = [str(story.claude), *words, *mode, *TOOLS]
         self.terminal = story.exits.enter_context(Terminal(command, story.place.environment, cwd))
         self.terminal.wait_for(READY)
         wait_until(lambda: story.count("SessionStart") > starts, "the session has started")
@@ -78,9 +81,9 @@ class Session:
 
     def interrupt(self) -> None:
         """Press the escape key."""
-        since = len(self.terminal.text)
         self.terminal.press(ESCAPE)
-        self.terminal.wait_for("Interrupted", since)
+        transcript = self._story.transcript_of(self.id)
+        wait_until(lambda: INTERRUPTED in transcript.read_text(), "the turn is interrupted")
 
     def leave(self) -> None:
         """Say goodbye, as a person does."""
@@ -221,6 +224,10 @@ class Story:
     def turns_of(self, session_id: str) -> list[Asked]:
         """Return the turns of one session."""
         return [asked for asked in self.api.turns() if asked.session_id == session_id]
+
+    def transcript_of(self, session_id: str) -> Path:
+        """Return the transcript of a session."""
+        return next(file for file in self._transcripts() if file.stem == session_id)
 
     def newest_session(self) -> str:
         """Return the session whose transcript is the newest."""
