@@ -48,13 +48,22 @@ class Around(NamedTuple):
     is_own: bool = False
 
     def is_active(self, session_id: str) -> bool:
-        """Return True if the session is active, and is not the one that asks."""
-        return session_id != self.asking and self.phase(session_id) in ("active", "compacted")
+        """Return True if the session is active by its records, and is not the one that asks."""
+        state = self._state(session_id)
+        if state is None or session_id == self.asking:
+            return False
+        # A file that was only written to, or copied, is no sign of work.
+        quiet_s = time.time() - (state.last_activity_at or state.touched_at)
+        is_recent = not self.idle_after_s or quiet_s <= self.idle_after_s
+        return is_recent and self.phase(session_id) in ("active", "compacted")
 
     def phase(self, session_id: str) -> str:
         """Return the phase of a session, empty if it is unknown."""
-        state = next((one for one in self.states if one.session_id == session_id), None)
+        state = self._state(session_id)
         return phase_of(state, self.idle_after_s, self.gone) if state else ""
+
+    def _state(self, session_id: str) -> SessionState | None:
+        return next((one for one in self.states if one.session_id == session_id), None)
 
 
 def briefing_of(project: Project, work: Work, around: Around) -> Briefing:

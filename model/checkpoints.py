@@ -45,5 +45,5 @@ def checkpoint_event(trigger: Trigger, state: SessionState) -> str:
 
 def _digest(state: SessionState) -> str:
     """Return a digest of the state without its times."""
-    undated = msgspec.structs.replace(state, last_activity_at=0, touched_at=0, records=0)
+    undated = msgspec.structs.replace(state, last_activity_at=0, touched_at=0, stopped_at=0, records=0)
     return hashlib.blake2b(msgspec.json.encode(undated), digest_size=8).hexdigest()

@@ -146,6 +146,8 @@ class SessionState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     compacted_at: float = 0.0
     compactions: int = 0
     ended_at: float = 0.0
+    # When a hook said that a turn was over: a client that is killed then may not have written its last words.
+    stopped_at: float = 0.0
     vanished_at: float = 0.0
     records: int = 0
     headless: bool = False
@@ -184,7 +186,8 @@ def phase_of(state: SessionState, idle_after_s: float, gone: frozenset[str] = fr
     if state.ended_at and state.ended_at >= state.last_activity_at:
         return "ended"
     if state.session_id in gone:
-        return "unfinished" if state.in_turn else "ended"
+        is_at_work = state.in_turn and state.stopped_at < state.last_activity_at
+        return "unfinished" if is_at_work else "ended"
     if idle_after_s and time.time() - latest_activity(state) > idle_after_s:
         return "idle"
     # The boundary and its summary carry about the same time; anything later is work after it.

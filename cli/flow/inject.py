@@ -49,8 +49,8 @@ def run(arguments: argparse.Namespace) -> int:
         budget = BUDGETS.get(arguments.level, asked.budget_bytes)
         asked = asked._replace(level=arguments.level, budget_bytes=budget, tags=not arguments.quiet)
         injection = compose(context.database, asked, context.redact)
-    if injection.warning:
-        print(injection.warning, file=sys.stderr)
+    if warning := injection.warning.removeprefix(asked.absence).strip():  # that is in the text, too
+        print(warning, file=sys.stderr)
     if injection.text:
         print(injection.text)
     return 0

@@ -69,8 +69,10 @@ class CheckpointRecorder:
             return True
         if not self._pipeline.knows(hook.session_id):
             return False
+        at = hook.at or time.time()
+        if trigger == "stop":
+            self._pipeline.stop(hook.session_id, at)
         if trigger == "session-end":
-            at = hook.at or time.time()
             self._pipeline.end(hook.session_id, at)
             key = f"{hook.session_id}:ended:{at}"
             batch.facts.append(Fact(key, hook.session_id, "", at, SessionEnded(hook.reason)))

@@ -105,6 +105,11 @@ class Pipeline:
         self._memory(session_id).part("lifecycle").ended_at = at
         self._changed.add(session_id)
 
+    def stop(self, session_id: str, at: float) -> None:
+        """Mark the turn of the session as over; a later record goes on."""
+        self._memory(session_id).part("lifecycle").stopped_at = at
+        self._changed.add(session_id)
+
     def state(self, session_id: str, **known: float) -> SessionState:
         """Return the session's current state; *known* overrides fields of it."""
         memory = self._memory(session_id)

@@ -227,10 +227,13 @@ def result_of(reply: str, size: int) -> str:
 
 def _reported(reply: str) -> list[str]:
     found: list[str] = []
+    section = _Section()
     for piece in pieces(reply):
-        if piece.is_heading:
-            continue
         text = plain(piece.text)
+        opens = section.opens(piece, text)
+        # What comes next has not been done yet.
+        if piece.is_heading or (not opens and section.kind_of(piece) == "next"):
+            continue
         if text.endswith(":"):  # what follows it may be code or a list: alone it has no content
             text = text[:-1] + "." if len(text) > MIN_REST else ""
         found += [one for one in sentences(_as_sentence(text)) if one and not _OPENER.match(one)]

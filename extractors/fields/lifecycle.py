@@ -64,6 +64,7 @@ class LifecycleMemory(msgspec.Struct):
     title_is_persons: bool = False
     last: str = ""
     ended_at: float = 0.0
+    stopped_at: float = 0.0
     cost: SessionCost | None = None
 
 
@@ -92,6 +93,7 @@ def describe(memory: LifecycleMemory, place: ProjectPlace) -> dict[str, Any]:
         "compactions": memory.compactions,
         "compacted_at": seconds(memory.compacted),
         "ended_at": memory.ended_at,
+        "stopped_at": memory.stopped_at,
         "cost": memory.cost,
     }
 

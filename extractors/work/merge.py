@@ -91,11 +91,9 @@ def _is_passed_over(step: Step, given: Contribution) -> bool:
         return bool(found.turns)
     if not (found.deeds.edited_at or found.deeds.committed_at):
         return False
-    return (
-        step.source == "request"
-        or says_little(step.text)
-        or (step.source == "reply" and not step.is_taken_up)
-    )
+    if step.is_taken_up:
+        return step.source == "request"
+    return step.source in ("request", "reply") or says_little(step.text)
 
 
 def _named(steps: list[Step], found: OpenStep, given: Contribution) -> list[Step]:

@@ -1,5 +1,7 @@
 """How a session is, in one word."""
 
+import msgspec
+
 from flowd.model.session import SessionState, phase_of
 from tests.support.transcript import Transcript
 
@@ -14,6 +16,15 @@ def test_a_client_killed_after_a_finished_turn_left_nothing_unfinished() -> None
     session = Transcript().person("Add a total to the cart page").edit("src/cart.py")
     assert phase(session) == "unfinished"
     assert phase(session.assistant("The total is shown.\n\nNext steps:\n- Tax", "end_turn")) == "ended"
+
+
+def test_a_client_killed_before_it_wrote_its_last_words_had_finished_the_turn() -> None:
+    """It writes later than it runs the Stop hook."""
+    state = Transcript().person("Add a total to the cart page").edit("src/cart.py").state
+    stopped = msgspec.structs.replace(state, stopped_at=state.last_activity_at + 1)
+    assert phase_of(stopped, 0.0, GONE) == "ended"
+    went_on = msgspec.structs.replace(state, stopped_at=state.last_activity_at - 1)
+    assert phase_of(went_on, 0.0, GONE) == "unfinished"
 
 
 def test_a_client_killed_at_work_left_it_unfinished() -> None:
