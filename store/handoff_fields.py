@@ -112,7 +112,8 @@ def _state_in(connection: sqlite3.Connection, project: str) -> HandoffYamlState:
     written = msgspec.json.decode(row[2], type=dict[str, tuple[str, ...]])
     folder, work, origin = (value or "" for value in row[3:])
     # An earlier version stored activity of the future, which would hold the file for ever.
-    return HandoffYamlState(project, row[0], min(row[1], time.time()), written, folder, work, origin)
+    last_activity_at = row[1] if row[1] <= time.time() else 0.0
+    return HandoffYamlState(project, row[0], last_activity_at, written, folder, work, origin)
 
 
 def _put(connection: sqlite3.Connection, state: HandoffYamlState) -> None:

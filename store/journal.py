@@ -10,7 +10,7 @@ import msgspec
 
 from flowd.config.logs import log
 from flowd.model.facts import REPLACING, Body, Fact, StateChanged
-from flowd.model.session import SessionState
+from flowd.model.session import SessionState, latest_activity
 from flowd.store.database import Database
 from flowd.store.packed_sources import PackedSource, load_sources
 from flowd.store.sessions import OF_PROJECT
@@ -216,13 +216,24 @@ def body_from_text(text: str) -> Body:
 def decodable_body(text: str) -> Body | None:
     """Return the body that *text* holds, None if it cannot be decoded: one bad row must not stop all others.
 
-    NULs are replaced, which an earlier version stored.
+    What an earlier version stored is mended: NULs, and activity of the future.
     """
     try:
-        return body_from_text(text.replace("\\u0000", "\\ufffd") if "\\u0000" in text else text)
+        body = body_from_text(text.replace("\\u0000", "\\ufffd") if "\\u0000" in text else text)
     except (msgspec.DecodeError, RecursionError) as error:
         log.warning("fact_unreadable", error=str(error))
         return None
+    if isinstance(body, StateChanged) and latest_activity(body.state) > time.time():
+        return StateChanged(_dated(body.state))
+    return body
+
+
+def _dated(state: SessionState) -> SessionState:
+    """Return *state* with the latest of its times that is not of the future."""
+    now = time.time()
+    known = [at for at in (state.last_activity_at, state.touched_at, state.started_at) if at <= now]
+    at = max(known, default=0.0)
+    return msgspec.structs.replace(state, last_activity_at=at, touched_at=min(state.touched_at, at))
 
 
 def _store_memories(connection: sqlite3.Connection, memories: dict[str, bytes]) -> None:

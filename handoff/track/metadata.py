@@ -204,7 +204,7 @@ def _section(whole: dict[str, Any]) -> HandoffSection:
     """Return the handoff section; raise if it has fields that flowd does not know, and would lose."""
     try:
         return msgspec.convert(whole.get("handoff") or {}, HandoffSection)
-    except msgspec.ValidationError as error:
+    except (msgspec.ValidationError, UnicodeEncodeError) as error:
         raise BrokenHandoffError(f"metadata.json: handoff: {error}", hint="correct it by hand") from error
 
 

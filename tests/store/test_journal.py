@@ -1,5 +1,7 @@
 """The journal: facts and read positions, together or not at all."""
 
+import time
+
 import pytest
 
 from flowd.model.facts import Compacted, Fact, Titled, state_fact
@@ -103,3 +105,34 @@ def test_replaced_sources_are_kept_but_not_loaded(database: Database) -> None:
     Journal(database).commit(batch_of(position=position))
     assert Journal(database).sources() == []
     assert database.connection().execute("select count(*) from flow_sources").fetchone() == (1,)
+
+
+def test_activity_of_the_future_in_core_db_is_that_of_the_file(database: Database) -> None:
+    """An earlier version stored it; it would hide all later sessions."""
+    journal, an_hour_ago = Journal(database), time.time() - 3600
+    state = SessionState(session_id="s1", project="/shop", last_activity_at=4e9, touched_at=an_hour_ago)
+    journal.append(state_fact(state))
+    (found,) = journal.states_of("/shop", "", 10)
+    assert found.last_activity_at == found.touched_at == an_hour_ago
+
+
+def test_a_row_that_cannot_be_decoded_is_passed_over(database: Database) -> None:
+    journal = Journal(database)
+    for session in ("s1", "s2", "s3"):
+        journal.append(state_fact(SessionState(session_id=session, project="/shop", last_activity_at=1.0)))
+    with database.transaction() as connection:
+        connection.execute("update flow_facts set body = '{\"type\": 5}' where session_id = 's2'")
+    assert {fact.session_id for fact in journal.facts_after(0, 10)} == {"s1", "s3"}
+    assert {state.session_id for state in journal.latest_states(10)} == {"s1", "s3"}
+
+
+def test_a_nul_in_core_db_is_replaced(database: Database) -> None:
+    """An earlier version stored it, and the system refuses every path with one."""
+    journal = Journal(database)
+    journal.append(
+        state_fact(SessionState(session_id="s1", project="/shop\0", cwd="/shop\0", last_activity_at=1.0))
+    )
+    (fact,) = journal.facts_after(0, 10)
+    assert fact.project == "/shop\ufffd"
+    (found,) = journal.latest_states(10)
+    assert (found.cwd, found.project) == ("/shop\ufffd", "/shop\ufffd")

@@ -1,13 +1,15 @@
 """Known transcripts: packed while nobody is at work on them, and nothing is lost by it."""
 
 import os
+import sqlite3
 from pathlib import Path
+from types import SimpleNamespace
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from flowd.store.packed_sources import PackedSource
-from flowd.store.sources import Source
+from flowd.store.sources import Source, as_int64
 
 numbers = st.integers(0, 2**63 - 1)
 sources = st.builds(
@@ -81,3 +83,18 @@ def test_a_packed_source_does_not_mention_another_session() -> None:
     """Most transcripts are passed over without unpacking."""
     source = Source(path="/p", inode=1, device=1, fingerprint="f", session_id="session-a")
     assert not packed(source).mentions("session-b")
+
+
+@given(st.integers(0, 2**64 - 1), st.integers(-(2**70), 2**70))
+def test_an_inode_or_a_time_beyond_63_bits_is_stored_and_recognised(inode: int, modified_ns: int) -> None:
+    """Some file systems number inodes with 64 bits, and a file may be dated after 2262."""
+    source = Source(
+        path="/p", fingerprint="f", device=1, inode=as_int64(inode), mtime_ns=as_int64(modified_ns)
+    )
+    status = SimpleNamespace(st_size=0, st_mtime_ns=modified_ns, st_ino=inode)
+    for known in (packed(source), PackedSource("/p", source)):
+        assert known.is_as_read(status)  # type: ignore[arg-type]  # a stand-in for a stat result
+        assert known.identity == (1, as_int64(inode))
+    connection = sqlite3.connect(":memory:")
+    assert connection.execute("select ?, ?", (source.inode, source.mtime_ns)).fetchone()
+    connection.close()

@@ -1,5 +1,7 @@
 """Whatever value a handoff file is given, two YAML parsers read it back as it was."""
 
+import os
+import random
 from pathlib import Path
 from typing import Any
 
@@ -116,6 +118,46 @@ def test_any_value_survives_saving_updating_and_merging(
     root = tmp_path_factory.mktemp("project", numbered=True)
     check_update(root, first, second)
     check_merge(root, first, second)
+
+
+def random_text(chance: random.Random) -> str:
+    """Return a text of any kind: nasty, made of nasty parts, of signs, or of any characters."""
+    kind = chance.randrange(4)
+    if kind == 0:
+        return chance.choice(NASTY)
+    if kind == 1:
+        return "".join(chance.choices(NASTY, k=2))
+    if kind == 2:
+        return "".join(chance.choices(SIGNS, k=chance.randrange(16)))
+    points = (chance.choice((128, 0x800, 0xD800, 0x10FFFF)) for _ in range(chance.randrange(10)))
+    return "".join(chr(chance.randrange(point)) for point in points).encode("utf-8", "replace").decode()
+
+
+def random_handoff(chance: random.Random) -> dict[str, Any]:
+    """Return a handoff with twenty values."""
+    texts = [random_text(chance) for _ in range(17)]
+    number, power = chance.randrange(-(2**63), 2**63), 10.0 ** chance.randrange(-300, 300)
+    leaf = chance.choice((True, None, number, chance.uniform(-1e9, 1e9), power))
+    return {
+        "goal": texts[0] if texts[0].strip() else "x",
+        "status": "blocked",
+        "now": texts[1] if texts[1].strip() else "x",
+        "hypothesis": texts[2],
+        "outcome": texts[3],
+        "files": texts[4:9],
+        "timestamp": "2026-03-01T10:00:00+00:00",
+        "extra": {texts[9]: texts[10], "list": [texts[11:13], {texts[13]: [texts[14]]}], "leaf": leaf},
+        f"key {texts[15]}": texts[16],
+    }
+
+
+def test_many_random_values_survive_saving_updating_and_merging(tmp_path: Path) -> None:
+    """FLOWD_YAML_VALUES: how many, 20 in each handoff."""
+    chance = random.Random(5)
+    for _ in range(int(os.environ.get("FLOWD_YAML_VALUES", "1000")) // 40):
+        first, second = random_handoff(chance), random_handoff(chance)
+        check_update(tmp_path, first, second)
+        check_merge(tmp_path, first, second)
 
 
 def test_the_document_end_marker_never_cuts_the_file_in_two(tmp_path: Path) -> None:
