@@ -7,6 +7,7 @@ from pathlib import Path
 
 from flowd.config.paths import Paths, resolve_paths
 from flowd.config.settings import LiveSettings, Settings
+from flowd.handoff.track.rules import project_patterns
 from flowd.model.session import PERSON, SessionState
 from flowd.redaction.data import Redact
 from flowd.redaction.live import LiveRedactor
@@ -63,8 +64,9 @@ class Context:
 
     @cached_property
     def redact(self) -> LiveRedactor:
-        """The redactor that every text passes before it is written."""
-        return LiveRedactor(self.live_settings)
+        """The redactor for every text that is written; in a command, with the project's patterns."""
+        project = "" if self._given_database is not None else _project_here()
+        return LiveRedactor(self.live_settings, project_patterns, project)
 
     @property
     def lenient_redact(self) -> Redact:
@@ -98,6 +100,13 @@ class Context:
     def session_id(self) -> str:
         """The Claude Code session that this process runs in, empty outside of one."""
         return os.environ.get("CLAUDE_CODE_SESSION_ID", "")
+
+
+def _project_here() -> str:
+    try:
+        return find_project().root
+    except FlowdError:
+        return ""
 
 
 def find_project(directory: str | None = None) -> Project:

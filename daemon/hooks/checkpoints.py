@@ -8,7 +8,7 @@ from flowd.daemon.reading.pipeline import Pipeline
 from flowd.model.checkpoints import checkpoint_event, checkpoint_fact
 from flowd.model.client import HookInput
 from flowd.model.facts import Compacted, Fact, SessionEnded, Trigger, WentIdle
-from flowd.redaction.data import Redact
+from flowd.redaction.live import LiveRedactor
 from flowd.store.journal import Batch, Journal
 from flowd.store.sessions import Pause
 
@@ -34,7 +34,7 @@ class CheckpointRequest(msgspec.Struct, frozen=True):
 class CheckpointRecorder:
     """Adds checkpoint facts to a batch. The key names the event: hook and transcript together make one."""
 
-    def __init__(self, pipeline: Pipeline, journal: Journal, redact: Redact) -> None:
+    def __init__(self, pipeline: Pipeline, journal: Journal, redact: LiveRedactor) -> None:
         self._pipeline = pipeline
         self._redact = redact
         self._journal = journal
@@ -44,8 +44,8 @@ class CheckpointRecorder:
         """Add a checkpoint of the session's current state to *batch*; of a session it does not know, none."""
         if not self._pipeline.knows(request.session_id):
             return
-        message = self._redact(request.message)[:MAX_MESSAGE_CHARACTERS]
         state = self._pipeline.state(request.session_id)
+        message = self._redact.of(state.project)(request.message)[:MAX_MESSAGE_CHARACTERS]
         later = self._compactions_after(request, batch)
         if later:  # a late PreCompact: keep the checkpoint that the transcript has already made
             event = f"precompact:{state.compactions - later}"

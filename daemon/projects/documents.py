@@ -10,7 +10,7 @@ from flowd.extractors.fields.blocks import task_file_facts
 from flowd.handoff.markdown.directory import HandoffFile, handoff_files, is_handoff_name, stat_handoff
 from flowd.handoff.markdown.index import read_handoff_file
 from flowd.model.facts import Fact, HandoffIndexed
-from flowd.redaction.data import Redact
+from flowd.redaction.live import LiveRedactor
 from flowd.store.documents import Ownership, indexed_fact, open_escalations
 from flowd.store.journal import Journal
 from flowd.system.errors import StoreError
@@ -22,7 +22,7 @@ class HandoffFiles:
     """Follows every handoff directory, in the reader's thread."""
 
     def __init__(
-        self, root: str, journal: Journal, watcher: Watcher, redact: Redact, failures: Failures
+        self, root: str, journal: Journal, watcher: Watcher, redact: LiveRedactor, failures: Failures
     ) -> None:
         self._failures = failures
         self._redact = redact
@@ -110,7 +110,7 @@ class HandoffFiles:
         self._seen[path] = signature
         project = ownership.owner(path, parsed.document)
         (self._unowned.discard if project else self._unowned.add)(path)
-        return [indexed_fact(parsed, project, self._redact)] if project or not is_known else []
+        return [indexed_fact(parsed, project, self._redact.of(project))] if project or not is_known else []
 
     def _is_handoff(self, path: str) -> bool:
         directory, name = os.path.split(path)
@@ -138,7 +138,7 @@ SKIPPED = frozenset("node_modules venv __pycache__ dist build target vendor site
 class TaskFiles:
     """Knows which files of a project are task files, and which of them have changed."""
 
-    def __init__(self, watcher: Watcher, globs: Sequence[str], redact: Redact) -> None:
+    def __init__(self, watcher: Watcher, globs: Sequence[str], redact: LiveRedactor) -> None:
         self._redact = redact
         self._watcher = watcher
         self._patterns = [re.compile(_expression(glob)) for glob in globs]
@@ -204,7 +204,7 @@ class TaskFiles:
         except FileNotFoundError:
             return []
         self._seen[path] = status.st_mtime_ns
-        return task_file_facts(text, path, root, status.st_mtime, self._redact)
+        return task_file_facts(text, path, root, status.st_mtime, self._redact.of(root))
 
     def _root_of(self, path: str) -> str:
         return next((root for root in self._roots if path == root or path.startswith(root + "/")), "")

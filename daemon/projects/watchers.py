@@ -10,7 +10,7 @@ from flowd.daemon.reading.watcher import Watcher
 from flowd.extractors.transcript.protocol import ProjectPlace
 from flowd.model.facts import Fact
 from flowd.model.session import SessionState, latest_activity
-from flowd.redaction.data import Redact
+from flowd.redaction.live import LiveRedactor
 from flowd.store.journal import Journal
 from flowd.system.text import is_storable
 from flowd.workspace.git import enclosing_git_place, read_branch
@@ -95,7 +95,7 @@ class ProjectWatchers:
         watcher: Watcher,
         task_globs: Sequence[str],
         handoffs_dir: str,
-        redact: Redact,
+        redact: LiveRedactor,
         failures: Failures,
     ) -> None:
         self._redact = redact

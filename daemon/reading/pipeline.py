@@ -40,7 +40,8 @@ class Pipeline:
         """Feed *chunk* to its session's memory and advance *source*; facts and offset go into *batch*."""
         decoded = decode_lines(chunk.data, source.lines + 1)
         _clamp_times(decoded.records)
-        mask_records(decoded, self._redact.custom)
+        for project in self._projects_of(source.session_id, decoded):
+            mask_records(decoded, self._redact.custom_of(project))
         if not source.session_id:  # a subagent beside the sessions: its records name the parent
             session_ids = (record.session_id for record in decoded.records)
             source.session_id = next(filter(None, session_ids), "")
@@ -55,6 +56,14 @@ class Pipeline:
         source.last_read_at = time.time()
         batch.add_source(source)
         batch.bytes_read += len(chunk.data)
+
+    def _projects_of(self, session_id: str, decoded: Decoded) -> set[str]:
+        """Return the roots of the projects that the records name."""
+        directories = {record.cwd for record in decoded.records if record.cwd}
+        if not directories:
+            return {""}
+        first = self._memory(session_id).part("activity").first_cwd if session_id else ""
+        return {self._projects.resolve(cwd, first or cwd).root for cwd in directories}
 
     @property
     def changed(self) -> int:

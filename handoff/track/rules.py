@@ -19,6 +19,7 @@ from flowd.system.yaml_text import YamlTextError, load_yaml
 PRIORITIES = ("pre-finish", "epic-end", "epic-start", "design-end", "idle", "manual")
 ALWAYS = frozenset({"design-end", "pre-finish", "manual"})
 MAX_PATTERNS = 20
+MAX_KNOWN = 1000
 _MAPPING = re.compile(r"^handoff:[ \t]*\n(?:(?:[ \t]+.*|[ \t]*)(?:\n|\Z))+", re.MULTILINE)
 # The triggers whose checkpoints become handoffs of a track without a command.
 AUTOMATIC_TRIGGERS = frozenset({"design-end", "epic-start", "epic-end", "pre-finish", "idle"})
@@ -49,6 +50,24 @@ def read_rules(project: str) -> TrackRules:
         return TrackRules(warnings=(f"workflow.md is ignored: {error}",))
     found = _MAPPING.search(text) if text and "handoff:" in text else None
     return _rules(found[0]) if found else TrackRules()
+
+
+_known_patterns: dict[str, tuple[tuple[int, int, int], tuple[str, ...]]] = {}
+
+
+def project_patterns(project: str) -> tuple[str, ...]:
+    """Return the ``secrets_patterns`` of *project*, reading workflow.md only when it has changed."""
+    try:
+        status = os.lstat(os.path.join(project, "conductor", "workflow.md"))
+    except (OSError, ValueError):
+        return ()
+    version = (status.st_ino, status.st_mtime_ns, status.st_size)
+    known = _known_patterns.get(project)
+    if known is None or known[0] != version:
+        if len(_known_patterns) >= MAX_KNOWN:
+            _known_patterns.clear()
+        known = _known_patterns[project] = version, read_rules(project).patterns
+    return known[1]
 
 
 def _rules(text: str) -> TrackRules:

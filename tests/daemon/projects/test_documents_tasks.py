@@ -7,7 +7,7 @@ import pytest
 
 from flowd.daemon.projects.documents import TaskFiles
 from flowd.daemon.reading.watcher import NoWatcher
-from flowd.redaction.redactor import redact
+from tests.support.following import live_redactor
 from tests.support.transcript_lines import line
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def root(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def tasks(root: Path) -> TaskFiles:
-    tasks = TaskFiles(NoWatcher(lambda: None), GLOBS, redact)
+    tasks = TaskFiles(NoWatcher(lambda: None), GLOBS, live_redactor())
     assert tasks.follow(str(root))
     return tasks
 
@@ -81,7 +81,7 @@ def test_files_of_no_followed_project_say_nothing(root: Path, tasks: TaskFiles, 
 
 
 def test_without_globs_nothing_is_followed(root: Path) -> None:
-    assert not TaskFiles(NoWatcher(lambda: None), (), redact).follow(str(root))
+    assert not TaskFiles(NoWatcher(lambda: None), (), live_redactor()).follow(str(root))
 
 
 def test_a_task_file_of_a_live_project_reaches_the_graph(daemon_home: "DaemonHome", root: Path) -> None:
@@ -112,7 +112,7 @@ def test_directories_where_task_files_may_appear_are_watched_before_they_hold_an
     for name in ("docs/tasks", "src/deep", "conductor/tracks/t1"):
         (root / name).mkdir(parents=True)
     watcher = Watched()
-    tasks = TaskFiles(watcher, GLOBS, redact)
+    tasks = TaskFiles(watcher, GLOBS, live_redactor())
     tasks.follow(str(root))
     assert tasks.scan(str(root)) == []
     watched = {str(root / name) for name in ("docs/tasks", "conductor/tracks/t1")}
@@ -123,7 +123,7 @@ def test_directories_where_task_files_may_appear_are_watched_before_they_hold_an
 
 def test_a_new_directory_is_looked_at_when_it_is_reported(root: Path) -> None:
     watcher = Watched()
-    tasks = TaskFiles(watcher, GLOBS, redact)
+    tasks = TaskFiles(watcher, GLOBS, live_redactor())
     tasks.follow(str(root))
     tasks.scan(str(root))
     path = put(root / "docs" / "tasks" / "a.md")

@@ -17,6 +17,7 @@ from flowd.redaction.redactor import redact
 from flowd.store.database import Database
 from flowd.store.journal import Journal
 from flowd.workspace.project import Project, resolve_project
+from tests.support.following import live_redactor
 from tests.support.track_project import TrackProject
 
 
@@ -45,7 +46,7 @@ class Watching:
             self.watcher,
             ["tasks/**/*.md"],
             str(self.handoffs_dir),
-            redact,
+            live_redactor(),
             Failures(redact),
         )
 

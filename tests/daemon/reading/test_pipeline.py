@@ -2,13 +2,17 @@
 
 import json
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from flowd.config.settings import LiveSettings
 from flowd.daemon.projects.watchers import ProjectResolver
 from flowd.daemon.reading.pipeline import ACTIVE_S, MAX_NAMES, Pipeline, UnknownTypes, count_by_name
 from flowd.daemon.reading.tailer import Chunk
+from flowd.handoff.track.rules import project_patterns
+from flowd.redaction.live import LiveRedactor
 from flowd.store.journal import Batch
 from flowd.store.sources import Source
 from tests.support.following import live_redactor
@@ -99,3 +103,20 @@ def test_the_names_outlast_a_restart(following: "Following") -> None:
     found = count_by_name(following.counters)
     assert (found["mood"], len(found)) == (2, MAX_NAMES + 1)
     assert following.counters["unknown_types"] == 3 + 2 * MAX_NAMES
+
+
+def test_what_a_project_calls_a_secret_is_masked_before_anything_is_kept(
+    project: Path, tmp_path: Path
+) -> None:
+    (project / "conductor").mkdir()
+    rules = "handoff:\n  secrets_patterns: ['ACME-[0-9]{6}']\n"
+    (project / "conductor" / "workflow.md").write_text(rules)
+    redact = LiveRedactor(LiveSettings(tmp_path / "config.yaml"), project_patterns)
+    pipeline, batch = Pipeline(Stored().load, ProjectResolver(), redact), Batch()
+    words = {"role": "user", "content": "Please rotate ACME-123456 for the staging server today"}
+    data = line(1, cwd=str(project), message=words)
+    source = Source(path="/t", inode=1, device=1, fingerprint="f", session_id="s1")
+    pipeline.process(source, Chunk(data, len(data), b""), batch)
+    pipeline.finish(batch)
+    assert "rotate [redacted:custom]" in repr(batch.facts)
+    assert b"ACME-123456" not in repr((batch.facts, batch.memories)).encode()
