@@ -60,7 +60,7 @@ format: $(VENV)/.dev ## rewrite the code in the house format
 	$(BIN)/ruff format .
 
 e2e: $(VENV)/.dev ## drive the real Claude Code client, offline (needs npm)
-	$(SCRATCH) $(BIN)/python -m pytest tests/e2e -p no:cacheprovider $(PYTEST_ARGS)
+	$(SCRATCH) $(BIN)/python -m pytest tests/e2e -n 2 -p no:cacheprovider $(PYTEST_ARGS)
 
 hostile: $(VENV)/.dev ## put everything a hostile repository can hold to a real daemon (minutes)
 	$(BIN)/python -m pytest -n auto tests/hostile -p no:cacheprovider $(PYTEST_ARGS)

@@ -15,8 +15,7 @@ from tests.e2e.fake_api import Asked, FakeApi
 from tests.e2e.fake_message import Say, Step, Use, WritePlan
 from tests.e2e.place import Place
 from tests.e2e.running_flowd import RunningFlowd
-from tests.e2e.terminal import ESCAPE, READY, Terminal
-from tests.support.waiting import wait_until
+from tests.e2e.terminal import ESCAPE, READY, Terminal, wait_until
 
 OPENING, CLOSING = "<flow-guardian-context>", "</flow-guardian-context>"
 INTERRUPTED = "[Request interrupted by user"

@@ -9,10 +9,11 @@ import struct
 import subprocess
 import termios
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 
-from tests.support.waiting import wait_until
+from tests.support import waiting
 
 SIZE = struct.pack("HHHH", 50, 160, 0, 0)
 CONTROL = re.compile(
@@ -20,7 +21,13 @@ CONTROL = re.compile(
 )
 SHOWN_ON_FAILURE = 2000
 READY = "❯"
+DEADLINE_S = 240.0
 ESCAPE = "\x1b"
+
+
+def wait_until(condition: Callable[[], object], what: str) -> None:
+    """Return once *condition* holds; a client in a terminal takes long on a busy machine."""
+    waiting.wait_until(condition, what, DEADLINE_S)
 
 
 class Terminal:

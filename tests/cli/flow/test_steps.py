@@ -104,7 +104,7 @@ def test_nothing_to_save_is_said_and_fails(project: Path, capsys: pytest.Capture
 
 def test_saved_words_are_marked_as_yours_and_can_be_taken_back(project: Path, flow: FlowCommand) -> None:
     flow.flow("save", "--goal", "Ship the exporter", "--outcome", "Half of it")
-    assert "(yours, just now; `flow save --clear goal`)" in flow.flow("show")
+    assert "(your words, just now; `flow save --clear goal` ends them)" in " ".join(flow.flow("show").split())
     flow.flow("save", "--clear", "goal", "outcome")
     handoff = load_handoff(project)
     assert handoff is not None

@@ -83,7 +83,7 @@ def test_a_saved_status_and_goal_belong_to_their_work_and_can_be_cleared(story: 
     second.ask("Thanks, continue", Say("Nothing is left to do."))
     second.leave()
     assert story.flowd.handoff()["status"] == "in_progress"
-    assert "status:     in_progress  (yours" in story.flow("show")
+    assert "in_progress (your words, 1 day ago;" in " ".join(story.flow("show").split())
 
     story.day(3)
     third = story.open()
