@@ -87,6 +87,16 @@ def warnings(gotchas: Iterable[Gotcha], most: int) -> list[Gotcha]:
     return [gotcha for gotcha in worthy if gotcha in kept]
 
 
+def render_steps(contexts: Iterable[TaskContext]) -> str:
+    """Return the next steps that the tasks suggest, for the breakdown of the task that starts."""
+    steps = [
+        f"- {one_line(step.step)} ({step.priority}, from task {context.task.id})"
+        for context in contexts
+        for step in context.block.suggested_next_steps
+    ]
+    return "\n".join(["## Suggested Next Steps", "", *steps]) + "\n" if steps else ""
+
+
 def render_learned(gotchas: Iterable[Gotcha]) -> str:
     """Return severe gotchas as the learned context of the orchestrator's memory."""
     items = [f"- {_advice(gotcha)}" for gotcha in gotchas]

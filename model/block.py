@@ -126,6 +126,7 @@ class FoundBlock(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     digest: str
     ordinal: int = 0
     block: HandoffBlock | None = None
+    usable: HandoffBlock | None = None
     text: str = ""
     violations: tuple[Violation, ...] = ()
     task: TaskRef = TaskRef()

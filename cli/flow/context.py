@@ -4,12 +4,15 @@ import argparse
 from typing import Any
 
 from flowd.actions.context import Context, find_project
+from flowd.actions.works import open_works
 from flowd.cli.output import print_json
 from flowd.cli.parser import add_verb
-from flowd.handoff.task_context import NOT_ACCEPTED, SIZES, TaskContext, render, render_learned
+from flowd.handoff.task_context import NOT_ACCEPTED, SIZES, TaskContext, render, render_learned, render_steps
 from flowd.store.database import Database
 from flowd.store.knowledge.context import context_from, contexts_before, learned_gotchas
+from flowd.store.knowledge.graph import task_key
 from flowd.store.knowledge.intake import foreign_blocks
+from flowd.store.knowledge.search import find_nodes
 from flowd.system.errors import FlowdError
 
 EXAMPLES = """\
@@ -35,6 +38,9 @@ def add_parser(subparsers: Any) -> None:
         "--from", dest="sources", nargs="+", default=[], metavar="TASK", help="from these tasks"
     )
     parser.add_argument("--size", choices=SIZES, default="normal", help="how much to print (default: normal)")
+    parser.add_argument(
+        "--about", default="", metavar="TEXT", help="tasks about this first (default: the task's title)"
+    )
     parser.add_argument("--learned", action="store_true", help="the project's severe gotchas as well")
     parser.add_argument("--project", metavar="DIR", help="of this project (default: the working directory's)")
 
@@ -50,7 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_json([each._asdict() for each in contexts], name="contexts")
         return 0
-    parts = [render(contexts, SIZES[arguments.size]), learned]
+    parts = [render(contexts, SIZES[arguments.size]), render_steps(contexts), learned]
     parts += [f"> {', '.join(sorted(withheld))}: left out, it {NOT_ACCEPTED}\n"] if withheld else []
     print("\n".join(part for part in parts if part), end="")
     return 0
@@ -61,8 +67,19 @@ def _contexts(
 ) -> list[TaskContext]:
     if not arguments.sources:
         most = SIZES[arguments.size].tasks
-        return contexts_before(database, project, arguments.task, most=most, any_source=any_source)
+        topic = arguments.about or _title(database, project, arguments.task)
+        return contexts_before(
+            database, project, arguments.task, topic=topic, most=most, any_source=any_source
+        )
     return [_context(database, project, task, any_source=any_source) for task in arguments.sources]
+
+
+def _title(database: Database, project: str, task: str) -> str:
+    """Return what the task is about as far as it is known, else the goal of the current work."""
+    nodes = find_nodes(database, task_key(task), project)
+    name = nodes[0].summary.partition(": ")[2] if nodes else ""
+    works = [] if name else open_works(database, project).works
+    return works[0].goal if works else name
 
 
 def _context(database: Database, project: str, task: str, *, any_source: bool) -> TaskContext:

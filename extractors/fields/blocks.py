@@ -68,8 +68,9 @@ def _found(memory: BlockMemory, texts: list[tuple[str, str]], record: Record, li
             key = f"block:{record.uuid or line}:{len(notes)}"
             body = BlockFound(found=found, file=path, record=record.uuid or "")
             notes.append(Note(key, record.timestamp or "", body))
-            if found.block is not None and not record.is_sidechain:
-                memory.block, memory.prompted_since = found.block, False
+            block = found.block or found.usable
+            if block is not None and not record.is_sidechain:
+                memory.block, memory.prompted_since = block, False
     return notes
 
 

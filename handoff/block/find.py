@@ -102,7 +102,11 @@ def task_of(outline: Outline, before: int, path: str = "") -> TaskRef:
         if match := _TASK_TITLE.fullmatch(heading.title):
             return TaskRef(id=match[1], name=match[2].strip())
     match = _TASK_FILE.search(path)
-    return TaskRef(id=match[1], name=(match[2] or "").replace("-", " ")) if match else TaskRef()
+    if match is None:
+        return TaskRef()
+    title = next((each.title for each in outline.headings if each.level == 1 and each.start < before), "")
+    name = "" if _TITLE.fullmatch(title) else title
+    return TaskRef(id=match[1], name=(match[2] or "").replace("-", " ") or name)
 
 
 def _body_below(text: str, heading: Heading, number: int, outline: Outline) -> Body | None:
@@ -170,6 +174,7 @@ def _found(text: str, body: Body, checked: Checked, task: TaskRef, ordinal: int)
         digest=digest(raw or _encode(checked.block).decode()),
         block=checked.block,
         text=raw,
+        usable=checked.usable,
         violations=checked.violations,
         task=task,
         completeness=checked.completeness,

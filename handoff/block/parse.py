@@ -40,6 +40,8 @@ class Checked(NamedTuple):
     missing: tuple[str, ...]
     completeness: int
     is_template: bool = False
+    # What is left of a block with violations: its valid items, without their wrong fields.
+    usable: HandoffBlock | None = None
 
 
 TEMPLATE = Checked(None, (), (), 0, is_template=True)
@@ -79,10 +81,11 @@ class _Reading:
             self._check_outcome_demands()
         missing = self._missing()
         wanted = len(self._wanted())
-        block = None if self._violations else HandoffBlock(**self._fields)
+        valid = HandoffBlock(**self._fields) if "outcome" in self._fields else None
+        block = None if self._violations else valid
         share = round(100 * (wanted - len(missing)) / wanted)
         ordered = sorted(self._violations, key=lambda violation: violation.line)
-        return Checked(block, tuple(ordered), missing, share)
+        return Checked(block, tuple(ordered), missing, share, usable=None if block else valid)
 
     def _read_fields(self, tree: Mapping) -> None:
         seen: set[str] = set()
@@ -117,12 +120,11 @@ class _Reading:
         if not isinstance(tree, Mapping):
             self._note(where, tree, f"must be a mapping with `{item.main}`")
             return None
-        before = len(self._violations)
         fields = self._item_fields(where, tree, item)
         if item.main not in {key.text for key, _ in tree.pairs}:
             self._violate(f"{where}.{item.main}", "", "is required", tree.line)
-        if len(self._violations) > before:
-            return None
+        if item.main not in fields:
+            return None  # without its main field an item says nothing
         if "id" in item.fields and not fields.get("id"):
             fields["id"] = stable_id(_KINDS[where.partition("[")[0]], fields[item.main])
         return item.value(**fields)

@@ -1,5 +1,7 @@
 """Queries for the next agent: blocks of earlier tasks, learned gotchas, blockers, mapped files."""
 
+import re
+
 import msgspec
 
 from flowd.handoff.task_context import SIZES, TaskContext, render_learned, render_within
@@ -8,6 +10,10 @@ from flowd.store.database import Database
 from flowd.store.knowledge.graph import FOREIGN_WEIGHT, task_key
 
 MAX_LEARNED = 5
+# Among so many of the newest blocks those about a topic are looked for.
+MAX_COMPARED = 200
+MIN_WORD = 3
+_WORD = re.compile(r"\w+")
 
 _LATEST = """
 select b.task_id, b.task_name, b.task_key, b.body, b.file, b.identity like '%?',
@@ -74,18 +80,28 @@ def contexts_before(
     project: str,
     task: str = "",
     *,
+    topic: str = "",
     most: int = SIZES["normal"].tasks,
     any_source: bool = True,
 ) -> list[TaskContext]:
-    """Return the newest blocks of other tasks: those that block *task* first, then the newest.
+    """Return blocks of other tasks: those that block *task* first, then those about *topic*, then the newest.
 
     Without *any_source* blocks that came with the repository are left out until they are accepted: they
     must not reach the model.
     """
-    values = {"project": project, "task": task_key(task), "most": most, "any_source": any_source}
+    read = max(most, MAX_COMPARED) if topic else most
+    values = {"project": project, "task": task_key(task), "most": read, "any_source": any_source}
     with database.reading() as connection:
         rows = connection.execute(_LATEST, values).fetchall()
-    return [_context(*row[:6]) for row in rows]
+    about = _words(topic)
+    rows.sort(key=lambda row: (-row[6], -len(about & _words(f"{row[1]} {row[3]}"))))
+    return [_context(*row[:6]) for row in rows[:most]]
+
+
+def _words(text: str) -> frozenset[str]:
+    """Return the words of *text* that say what it is about, without endings of the plural."""
+    found = (word.casefold() for word in _WORD.findall(text))
+    return frozenset(word.removesuffix("s") for word in found if len(word) > MIN_WORD)
 
 
 def learned_gotchas(database: Database, project: str, *, most: int = MAX_LEARNED) -> list[Gotcha]:

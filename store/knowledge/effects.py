@@ -91,9 +91,25 @@ def _mentions(
         yield _of_pattern(mention(stable_id("pattern", pattern.pattern), "pattern", pattern.pattern), pattern)
     for gotcha in block.gotchas:
         yield _of_gotcha(mention(stable_id("gotcha", gotcha.issue), "gotcha", gotcha.issue), gotcha)
+    for kind, text, detail in _left_open(block):
+        yield msgspec.structs.replace(mention(stable_id(kind, text), kind, text), detail=detail)
     for name in _blocked(block):
         named = mention(task_key(name), "task", task_title(TaskRef(id=name), task_key(name)))
         yield msgspec.structs.replace(named, weight=REFERENCE_WEIGHT)
+
+
+def _left_open(block: HandoffBlock) -> Iterator[tuple[NodeType, str, str]]:
+    """Yield what a block leaves open: kind, text, and what else it says about it."""
+    for question in block.open_questions:
+        yield "question", question.question, _joined(question.context, question.recommendation)
+    for step in block.suggested_next_steps:
+        yield "step", step.step, ", ".join(step.depends_on)
+    for blocker in block.blockers:
+        yield "blocker", blocker.blocker, _joined(blocker.impact, blocker.suggested_resolution)
+
+
+def _joined(*texts: str) -> str:
+    return "; ".join(filter(None, texts))
 
 
 def task_title(task: TaskRef, key: str) -> str:

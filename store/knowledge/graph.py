@@ -2,14 +2,14 @@
 
 import sqlite3
 from collections.abc import Iterable, Mapping
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 import msgspec
 
 from flowd.store.knowledge.facets import facets
 
-NodeType = Literal["task", "decision", "pattern", "gotcha", "insight"]
-NODE_TYPES: tuple[NodeType, ...] = ("task", "decision", "pattern", "gotcha", "insight")
+NodeType = Literal["task", "decision", "pattern", "gotcha", "insight", "question", "step", "blocker"]
+NODE_TYPES: tuple[NodeType, ...] = get_args(NodeType)
 
 # What an agent wrote into a block counts more than what was extracted from a conversation.
 BLOCK_WEIGHT = 1.0

@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-from flowd.model.block import FoundBlock, HandoffBlock, TaskRef
+from flowd.model.block import FoundBlock, HandoffBlock, TaskRef, Violation
 from flowd.store.database import Database
 from flowd.store.knowledge.effects import apply_block, without
 from flowd.store.knowledge.graph import (
@@ -50,6 +50,9 @@ class ForeignBlock(NamedTuple):
     body: str
 
 
+_violations = msgspec.json.Decoder(tuple[Violation, ...]).decode
+
+
 class _Former(NamedTuple):
     number: int
     digest: str
@@ -67,7 +70,7 @@ def keep_block(
     is_foreign = accepted is not None and not origin.session_id and found.digest not in accepted
     with database.transaction() as connection:
         if found.block is None:
-            return _store_invalid(connection, found, origin)
+            return _store_invalid(connection, found, origin, is_foreign=is_foreign)
         rows = connection.execute("select id from flow_forgotten where project = ?", (origin.project,))
         block = without(found.block, {node_id for (node_id,) in rows})
         found = msgspec.structs.replace(found, block=block)
@@ -213,16 +216,38 @@ def _remove_foreign(connection: sqlite3.Connection, project: str, identity: str)
         _remove(connection, foreign.number)
 
 
-def _store_invalid(connection: sqlite3.Connection, found: FoundBlock, origin: Provenance) -> Kept:
-    """Store the errors of a block; its last valid version stays applied."""
-    identity = f"{identity_of(found, origin)}!"
+def _store_invalid(
+    connection: sqlite3.Connection, found: FoundBlock, origin: Provenance, *, is_foreign: bool
+) -> Kept:
+    """Store the errors of a block; its last valid version stays applied, without one what is left of it."""
+    valid_identity = identity_of(found, origin)
+    identity = f"{valid_identity}!"
     former = _former(connection, origin.project, identity)
     if former and former.digest == found.digest:
         return "same"
+    valid = _former(connection, origin.project, valid_identity)
+    if found.usable and (valid is None or (former and valid.digest == former.digest)):
+        usable = msgspec.structs.replace(found, block=found.usable, violations=())
+        _store_valid(connection, usable, origin, is_foreign=is_foreign)
+        former = _former(connection, origin.project, identity)
     if former:
         _remove(connection, former.number)
     _insert(connection, found, origin, identity, task_key_of(found, origin))
     return "invalid"
+
+
+def block_errors(database: Database) -> list[str]:
+    """Return what is wrong with stored blocks: file or session, line, field and rule of each violation."""
+    with database.reading() as connection:
+        rows = connection.execute(
+            "select project, file, session_id, violations from flow_blocks "
+            "where violations <> '' and body = '' order by at desc"
+        ).fetchall()
+    return [
+        f"{f'{project}/{file}' if file else f'session {session_id[:8]}'}: {violation}"
+        for project, file, session_id, violations in rows
+        for violation in _violations(violations)
+    ]
 
 
 def _former(connection: sqlite3.Connection, project: str, identity: str) -> _Former | None:

@@ -33,6 +33,10 @@ _SHAPES = {"task": ("[", "]"), "pattern": ("(", ")"), "gotcha": ("{{", "}}")}
 _DOT_SHAPES = {"task": "box", "pattern": "ellipse", "gotcha": "hexagon"}
 
 
+# The kinds of nodes that the graph of the origin has.
+EXPORTED = frozenset({"task", "decision", "pattern", "gotcha", "insight"})
+
+
 class Graph(NamedTuple):
     """Nodes, and the edges between them."""
 
@@ -67,7 +71,9 @@ class GraphDocument(msgspec.Struct, kw_only=True):
 def load_graph(database: Database, project: str = "") -> Graph:
     """Return the graph of *project*, of all projects if it is empty, without what is foreign."""
     with database.reading() as connection:
-        nodes = [node for node in nodes_in(connection, project) if not node.is_foreign]
+        nodes = [
+            node for node in nodes_in(connection, project) if not node.is_foreign and node.type in EXPORTED
+        ]
         rows = connection.execute(
             "select distinct project, from_id, to_id, kind from flow_edges where ? = '' or project = ? "
             "order by from_id, kind, to_id",

@@ -1,15 +1,20 @@
 """The knowledge sink on a real core.db: idempotent, relative to the project, blocks before insights."""
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from flowd.handoff.block.find import blocks_in_markdown
+from flowd.handoff.markdown.directory import stat_handoff
+from flowd.handoff.markdown.index import parse_file
 from flowd.model.facts import BlockFound, Fact, Titled, state_fact
 from flowd.model.session import Insight, SessionState
 from flowd.sinks.knowledge import SESSIONS_PER_TRANSACTION, KnowledgeSink
 from flowd.store.database import Database
+from flowd.store.documents import indexed_fact
 from flowd.store.journal import body_from_text, body_text
+from flowd.store.knowledge.intake import block_errors
 from flowd.store.knowledge.search import NodeQuery, known_of, search
 from flowd.store.migrations import migrate
 from flowd.system.errors import StoreError
@@ -147,3 +152,80 @@ def test_what_was_accepted_before_core_db_failed_waits_for_its_next_delivery(dat
     assert search(database, NodeQuery(words="loud")) == []
     deliver(sink, insight_fact(), block_fact())
     assert len(search(database, NodeQuery(words="loud"))) == 1
+
+
+DOCUMENT = """\
+# Handoff — 2026-03-01
+
+session_id: s
+purpose: Ship login
+
+## Next
+- Rotate the keys
+
+## Gotchas
+- Clocks drift by a minute
+
+## Risks
+- The vault may be full
+
+## Reflection
+- Decided: cookies over headers
+- Small steps helped
+"""
+
+
+def document_fact(path: Path, text: str = DOCUMENT) -> Fact:
+    path.write_text(text)
+    file = stat_handoff(str(path))
+    assert file is not None
+    parsed = parse_file(file)
+    assert parsed is not None
+    return indexed_fact(parsed, PROJECT)
+
+
+def test_a_handoff_document_enters_the_graph(database: Database, tmp_path: Path) -> None:
+    """Its gotchas, next steps and decisions, with the file as their origin; the next version replaces it."""
+    sink = KnowledgeSink(database)
+    deliver(sink, document_fact(tmp_path / "a.md"))
+    for words, kind in (
+        ("drift", "gotcha"),
+        ("rotate", "step"),
+        ("cookies", "decision"),
+        ("vault", "gotcha"),
+    ):
+        (node,) = search(database, NodeQuery(words))
+        assert node.type == kind
+        assert known_of(database, node).told[0].provenance.file == str(tmp_path / "a.md")
+    deliver(sink, document_fact(tmp_path / "a.md", DOCUMENT.replace("Clocks drift", "Clocks stop").strip()))
+    assert search(database, NodeQuery("drift")) == []
+    assert [node.summary for node in search(database, NodeQuery("stop"))] == ["Clocks stop by a minute"]
+
+
+def test_an_automatic_document_adds_nothing(database: Database, tmp_path: Path) -> None:
+    """It repeats what its session has told already."""
+    text = DOCUMENT.replace("2026-03-01", "2026-03-01 (auto)")
+    deliver(KnowledgeSink(database), document_fact(tmp_path / "a.md", text))
+    assert search(database, NodeQuery("drift")) == []
+
+
+WRONG = TEXT.replace("beeps\n", "beeps\n    severity: urgent\n  - issue: The drawer sticks\n")
+
+
+def test_a_block_with_one_wrong_field_keeps_the_rest(database: Database) -> None:
+    deliver(KnowledgeSink(database), block_fact(WRONG))
+    assert [node.severity for node in search(database, NodeQuery("beeps"))] == ["medium"]
+    assert len(search(database, NodeQuery("drawer"))) == 1
+
+
+def test_the_errors_of_blocks_are_shown_until_they_are_mended(database: Database) -> None:
+    """By file, line, field and rule: what a person needs to mend it."""
+    sink = KnowledgeSink(database)
+    deliver(sink, block_fact(WRONG))
+    (told,) = block_errors(database)
+    assert (
+        told
+        == "/home/someone/shop/tasks/task-1.md: line 6: gotchas[0].severity 'urgent': must be high/medium/low"
+    )
+    deliver(sink, block_fact(TEXT, at=9.0))
+    assert block_errors(database) == []

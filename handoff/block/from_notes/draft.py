@@ -40,6 +40,13 @@ _DELETED = re.compile(r"\bDELETED\b|\b(?:[Dd]eleted|[Rr]emoved)[ `*]+$")
 _REFACTORED = re.compile(r"\brefactor|\brewr[io]t|\bsplit\b|\brenamed?\b", re.IGNORECASE)
 _LOOSE_ENDS = frozenset("at in to from and on of for NEW MODIFIED DELETED".split())
 _CHANGE_FIRST = re.compile(r"(?:NEW|MODIFIED|DELETED)\b\s*")
+_DONE_VERBS = (
+    r"\b(created|wrote|built|added|modified|changed|updated|edited|extended|refactored|renamed|rewrote|fixed|deleted"
+    r"|removed)\b"
+)
+_DONE_VERB = re.compile(_DONE_VERBS, re.IGNORECASE)
+_DONE_TO_FILE = re.compile(_DONE_VERBS + r"(?=[^.!?]*[\w-]+\.\w)", re.IGNORECASE)
+_LINES_NAMED = re.compile(r"\W{0,3}lines? (\d+)(?:\s*[-–]\s*(\d+))?", re.IGNORECASE)
 _LINES = re.compile(r"^:\d+(?:-\d+)?")
 _TWO = 2
 _ENDS_OPEN = (":", "：")
@@ -150,9 +157,34 @@ class BlockDraft:
                 _ADD[cue](self, sentence)
                 placed = True
         if topic is Topic.NONE and not placed:
+            if _DONE_TO_FILE.search(plain(passage.text)):
+                self._add_done(passage.text)
+                return
             self.add_reading(passage.text, bare_names=False)
             if len(passage.text) >= MIN_UNPLACED and not passage.cells:
                 self.unplaced.append(passage.text)
+
+    def _add_done(self, text: str) -> None:
+        """Add each file that a sentence of *text* says was made, changed or deleted, with its sentence."""
+        for sentence in sentences(text):
+            words = plain(sentence)
+            for mentioned in mentioned_paths(sentence):
+                before = words.partition(mentioned.path)[0]
+                verbs = _DONE_VERB.findall(before)
+                if not verbs:
+                    self.add_reading(sentence, bare_names=False)
+                    continue
+                verb = verbs[-1].casefold()
+                lines = mentioned.lines or _lines_named(words.partition(mentioned.path)[2])
+                if verb.startswith(("creat", "wrote", "built", "added")):
+                    made = CreatedFile(path=mentioned.path, purpose=shorten(words), lines=lines)
+                    self._add("files_created", mentioned.path, made)
+                else:
+                    kind: Any = "delete" if verb.startswith(("delet", "remov")) else _change(before, "")
+                    changed = ModifiedFile(
+                        path=mentioned.path, lines=lines, change_type=kind, description=shorten(words)
+                    )
+                    self._add("files_modified", mentioned.path, changed)
 
     def _add_file(self, mentioned: Mentioned, around: str, *, created: bool) -> None:
         path, lines = mentioned
@@ -207,3 +239,9 @@ def _without_loose_ends(text: str) -> str:
     text = " ".join(words)
     first = _CHANGE_FIRST.match(text)
     return text[first.end() :] if first else text
+
+
+def _lines_named(after: str) -> str:
+    """Return the lines that the words *after* a path name, as in "lines 45-67"."""
+    match = _LINES_NAMED.match(after)
+    return f"{match[1]}-{match[2] or match[1]}" if match else ""

@@ -81,7 +81,7 @@ _SENTENCES = _cues(
         Topic.GOTCHA: r"\bwatch~out\b | \bbe~careful\b | \bbeware\b | \bgotcha\b",
         Topic.PATTERN: r"\bpattern: | \balways~use\b | \bnever~use\b",
         Topic.NEXT: r"""^(?:next|then)\b[^?]*$
-            | \b(?:next~(?:agent|session|step)|someone|you|we)~should\b[^?]*$""",
+            | \bshould\b(?!n't|~not)[^?]*$""",
     }
 )
 _LABEL_START = re.compile(r"\*\*([^*:]{3,40}):?\*\*:?\s|([A-Z][A-Z ]{2,30}):\s")

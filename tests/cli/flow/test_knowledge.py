@@ -77,7 +77,7 @@ def test_a_node_is_shown_with_who_said_it_where(project: Path, capsys: pytest.Ca
     assert "in tasks/task-4.md:3 of session 5e55" in out
     assert "task-4 discovered it" in out
     (known,) = json.loads(printed(capsys, "show", "task-4", "--json"))["nodes"]
-    assert len(known["edges"]) == 3
+    assert len(known["edges"]) == 4
 
 
 def test_a_task_is_shown_with_its_files_and_what_stands_in_the_way(

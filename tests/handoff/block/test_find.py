@@ -87,7 +87,7 @@ def test_an_invalid_block_is_kept_as_written_with_its_violations() -> None:
         ("# Task task-7 - Sessions\n", "", TaskRef(id="task-7", name="Sessions")),
         ("# Task 1: One\n## Handoff\n\n# Task 2: Two\n", "", TaskRef(id="2", name="Two")),
         ("# Task [ID]: [Name]\n", "x/task-012-token-store.md", TaskRef(id="012", name="token store")),
-        ("# Notes\n", "tasks/task-3.md", TaskRef(id="3")),
+        ("# Notes\n", "tasks/task-3.md", TaskRef(id="3", name="Notes")),
         ("", "tasks/notes.md", TaskRef()),
     ],
 )

@@ -285,3 +285,33 @@ def test_the_published_schema_and_the_rules_agree(body: str) -> None:
     yaml = pytest.importorskip("yaml")
     validator = jsonschema.Draft202012Validator(json.loads(SCHEMA.read_text(encoding="utf-8")))
     assert validator.is_valid(yaml.safe_load(body)) is (check_body(body, 1).block is not None)
+
+
+def test_one_wrong_field_costs_that_field_and_nothing_else() -> None:
+    """What is valid is kept beside the violations."""
+    text = GOOD.replace("change_type: modify", "change_type: edit").replace(
+        "severity: high", "severity: urgent"
+    )
+    checked = check_body(text, 1)
+    assert [violation.field for violation in checked.violations] == [
+        "files_modified[0].change_type",
+        "gotchas[0].severity",
+    ]
+    assert checked.block is None
+    assert checked.usable is not None
+    assert checked.usable.files_modified[0].path == "src/queue/settings.py"
+    assert checked.usable.files_modified[0].change_type is None
+    assert checked.usable.gotchas[0].issue == "The broker drops idle connections after 60 s"
+    assert checked.usable.gotchas[0].severity == "medium"
+    assert checked.usable.patterns_discovered
+
+
+def test_an_item_without_its_main_field_costs_the_item() -> None:
+    checked = check_body("outcome: completed\ngotchas:\n  - severity: high\n  - issue: Wet paint\n", 1)
+    assert checked.usable is not None
+    assert [gotcha.issue for gotcha in checked.usable.gotchas] == ["Wet paint"]
+
+
+@pytest.mark.parametrize("text", ["outcome: finished\ngotchas: [{issue: x}]\n", "gotchas: [{issue: x}]\n"])
+def test_without_an_outcome_nothing_of_a_block_is_usable(text: str) -> None:
+    assert check_body(text, 1).usable is None

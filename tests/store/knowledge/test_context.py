@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from flowd.handoff.block.find import blocks_in_markdown
-from flowd.handoff.task_context import render
+from flowd.handoff.task_context import TaskContext, render, render_steps
 from flowd.model.block import FoundBlock, HandoffBlock
 from flowd.store.database import Database
 from flowd.store.knowledge.context import context_from, contexts_before, session_context
@@ -165,3 +165,42 @@ def test_a_new_session_is_told_what_fits(database: Database) -> None:
     assert "## Learned Context" in full
     assert session_context(database, PROJECT, len(full.encode()) - 1) == TWIN_RENDERED
     assert session_context(database, PROJECT, 10) == ""
+
+
+def of_task(database: Database, number: int, name: str, gotcha: str, path: str = "src/x.py") -> None:
+    text = (
+        f"# Task {number}: {name}\n## Handoff\noutcome: completed\n"
+        f"files_created: [{{path: {path}, purpose: {name}}}]\ngotchas: [{{issue: {gotcha}}}]\n"
+    )
+    (found,) = blocks_in_markdown(text)
+    keep_block(database, found, Provenance(project=PROJECT, file=f"tasks/{number}.md", at=float(number)))
+
+
+def test_tasks_about_the_same_come_before_newer_ones(database: Database) -> None:
+    of_task(database, 1, "Token store", "The token lock is per process", "src/tokens.py")
+    for number in range(2, 8):
+        of_task(database, number, f"Page {number}", f"Margins of page {number} collapse", f"src/p{number}.py")
+    contexts = contexts_before(database, PROJECT, "9", topic="Rotate the tokens", most=2)
+    assert [context.task.id for context in contexts] == ["1", "7"]
+    assert [context.task.id for context in contexts_before(database, PROJECT, "9", most=2)] == ["7", "6"]
+
+
+def test_next_steps_are_told_for_the_breakdown() -> None:
+    (found,) = blocks_in_markdown(
+        "# Task 1: Till\n## Handoff\noutcome: completed\nsuggested_next_steps:\n"
+        "  - step: Print receipts\n    priority: high\n  - step: Colour them\n    priority: low\n"
+    )
+    assert found.block is not None
+    assert render_steps([TaskContext(found.task, found.block)]) == (
+        "## Suggested Next Steps\n\n- Print receipts (high, from task 1)\n- Colour them (low, from task 1)\n"
+    )
+
+
+def test_a_task_is_named_by_its_files_title(database: Database) -> None:
+    """Where no heading says "Task": the title of the document, not its number alone."""
+    text = "# The parser of prices\n\n## Handoff\n\noutcome: completed\n"
+    (found,) = blocks_in_markdown(text, "/home/someone/shop/tasks/task-012.md")
+    keep_block(database, found, Provenance(project=PROJECT, file="tasks/task-012.md"))
+    context = context_from(database, PROJECT, "012")
+    assert context is not None
+    assert context.task.name == "The parser of prices"

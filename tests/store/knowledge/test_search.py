@@ -15,7 +15,7 @@ from flowd.store.knowledge.effects import forget, pin
 from flowd.store.knowledge.findings import keep_insights
 from flowd.store.knowledge.graph import Node, Provenance
 from flowd.store.knowledge.intake import keep_block
-from flowd.store.knowledge.search import NodeQuery, find_nodes, search
+from flowd.store.knowledge.search import NodeQuery, find_nodes, search, tasks_of
 
 PROJECT = "/home/someone/shop"
 TEXT = """\
@@ -161,3 +161,51 @@ def test_a_node_is_found_by_the_id_its_author_gave_it(database: Database) -> Non
     assert node.id != "pattern-001"
     assert find_nodes(database, node.id) == [node]
     assert find_nodes(database, node.id, "/elsewhere") == []
+
+
+OPEN = """\
+# Task 2: Sign out
+
+## Handoff
+
+outcome: blocked
+open_questions:
+  - question: Should tokens rotate?
+    context: Sessions are long
+    recommendation: Rotate them daily
+suggested_next_steps:
+  - step: Paint the logout button
+    priority: high
+blockers:
+  - blocker: The vault credentials are missing
+    impact: No deployment
+    suggested_resolution: Ask operations
+    blocking_tasks: [task-3]
+"""
+
+
+def test_questions_steps_and_blockers_are_found(database: Database) -> None:
+    """Each as a node of its kind, discovered by its task."""
+    keep(database, OPEN)
+    for words, kind, summary in (
+        ("rotate", "question", "Should tokens rotate?"),
+        ("daily", "question", "Should tokens rotate?"),
+        ("logout button", "step", "Paint the logout button"),
+        ("vault", "blocker", "The vault credentials are missing"),
+        ("operations", "blocker", "The vault credentials are missing"),
+    ):
+        (node,) = [node for node in search(database, NodeQuery(words)) if node.type != "task"]
+        assert (node.type, node.summary) == (kind, summary)
+        assert tasks_of(database, [node]) == {(PROJECT, node.id): ["Task 2: Sign out"]}
+
+
+def test_what_a_task_no_longer_leaves_open_is_no_longer_found(database: Database) -> None:
+    keep(database, OPEN)
+    keep(database, "# Task 2: Sign out\n\n## Handoff\n\noutcome: completed\n", at=200.0)
+    assert summaries(database, words="rotate") == summaries(database, words="vault") == []
+
+
+def test_an_id_that_its_author_gave_is_shown(database: Database) -> None:
+    (block,) = [context_from(database, PROJECT, "1")]
+    assert block is not None
+    assert block.block.patterns_discovered[0].id == "pattern-001"

@@ -229,3 +229,41 @@ def test_every_document_of_the_corpus_becomes_a_block_that_is_found_again(file: 
     migrated = migrated_from(file.read_text(encoding="utf-8"))
     (found,) = blocks_in_markdown(migrated.section)
     assert found.block == migrated.block or migrated.violations
+
+
+def test_what_was_done_to_files_is_never_something_to_read() -> None:
+    """The specification's first cue: paths become files_created and files_modified."""
+    block = block_of(
+        "Created src/x.ts with the token rotation and its tests.\n\n"
+        "Modified `src/y.ts` lines 45-67 to call it.\n\nDeleted `src/z.ts`, nobody used it."
+    )
+    assert block.dependencies_for_next == ()
+    assert [(file.path, file.purpose) for file in block.files_created] == [
+        ("src/x.ts", "Created src/x.ts with the token rotation and its tests.")
+    ]
+    assert [(file.path, file.lines, file.change_type, file.description) for file in block.files_modified] == [
+        ("src/y.ts", "45-67", "modify", "Modified src/y.ts lines 45-67 to call it."),
+        ("src/z.ts", "", "delete", "Deleted src/z.ts, nobody used it."),
+    ]
+
+
+def test_a_paragraph_about_two_files_keeps_both_and_its_words() -> None:
+    block = block_of("Created `src/x.ts` for rotation and modified `src/y.ts:12-20` so that it is used.")
+    assert [file.path for file in block.files_created] == ["src/x.ts"]
+    assert [(file.path, file.lines) for file in block.files_modified] == [("src/y.ts", "12-20")]
+    for file in block.files_modified:
+        assert "modified src/y.ts" in file.description
+
+
+@pytest.mark.parametrize(
+    "sentence", ["Retries should be added to the client.", "The cache should expire after an hour."]
+)
+def test_what_should_be_is_a_next_step(sentence: str) -> None:
+    assert [step.step for step in block_of(f"It was a long day.\n\n{sentence}").suggested_next_steps] == [
+        sentence
+    ]
+
+
+def test_a_file_that_is_only_mentioned_is_something_to_read() -> None:
+    block = block_of("The retry loop lives in `src/pool.py` and explains the rest of it in its docstring.")
+    assert [found.file for found in block.dependencies_for_next] == ["src/pool.py"]
