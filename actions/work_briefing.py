@@ -7,7 +7,7 @@ import msgspec
 
 from flowd.extractors.conversation.replies import reports_done
 from flowd.extractors.fields.progress import asked
-from flowd.extractors.text import cut_at_sentence
+from flowd.extractors.text import cut_at_sentence, sentences
 from flowd.extractors.work.digest import LINE_OVERHEAD, digest
 from flowd.extractors.work.likeness import covered
 from flowd.extractors.work.lines import as_report
@@ -139,7 +139,7 @@ def _now(work: Work, around: Around) -> str:
     )
     if last and last.evidence.turns and (reported := as_report(last.evidence.turns[-1].result)):
         return reported
-    step = work.now.partition(" — for: ")[0] if work.request else work.now
+    step = _whole(work.now.partition(" — for: ")[0] if work.request else work.now)
     return "" if work.request and step.startswith("Working on: ") else step
 
 
@@ -148,6 +148,12 @@ def _worded(work: Work) -> tuple[str, ...]:
     named = ("goal", "status", "now")
     fields = tuple(name.capitalize() for name in named if work.origins.get(name) == "model")
     return (*fields, "Unfinished") if any(step.source == "model" for step in work.steps) else fields
+
+
+def _whole(text: str) -> str:
+    """Return *text* without a last sentence that was cut, if there is one before it."""
+    stated = sentences(text)
+    return " ".join(stated[:-1]) if text.endswith("…") and len(stated) > 1 else text
 
 
 def _step_of(work: Work, step: Step) -> str:

@@ -228,14 +228,21 @@ def result_of(reply: str, size: int) -> str:
 def _reported(reply: str) -> list[str]:
     found: list[str] = []
     section = _Section()
+    lead = ""
     for piece in pieces(reply):
         text = plain(piece.text)
         opens = section.opens(piece, text)
         # What comes next has not been done yet.
         if piece.is_heading or (not opens and section.kind_of(piece) == "next"):
+            lead = ""
             continue
-        if text.endswith(":"):  # what follows it may be code or a list: alone it has no content
-            text = text[:-1] + "." if len(text) > MIN_REST else ""
+        if lead and piece.is_item:
+            text = f"{lead} {text}"
+        lead = ""
+        if text.endswith(":"):  # it is only whole with the item that follows; code is left out
+            *before, lead = sentences(text)
+            text = " ".join(before)
+            lead = "" if _OPENER.match(lead) else lead
         found += [one for one in sentences(_as_sentence(text)) if one and not _OPENER.match(one)]
         if len(found) > MAX_SENTENCES:
             break

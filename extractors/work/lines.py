@@ -35,7 +35,11 @@ _CHOICE = re.compile(
     re.IGNORECASE,
 )
 # A sentence that begins with a deed, also after the name of a file.
-_DEED = re.compile(r"^\W*+(?:[\w./-]++: )?(?:[A-Z]\w+ed|Built|Wrote|Made|Rewrote|Split)\b")
+_DEED = re.compile(r"^\W*+(?:[\w./-]++(?::| —| -) )?(?:[A-Z]\w+ed|Built|Wrote|Made|Rewrote|Split)\b")
+# A sentence that speaks of what was said before it.
+_DANGLING = re.compile(
+    r"^(?:however|then|but|and|so|it|this|that|these|those|they|since that)\b", re.IGNORECASE
+)
 # Words with which a person sets a rule, in the imperative.
 _RULE = re.compile(
     r"(?:^|[.,;:!?(-]\s*|\b(?:please|and|but|so|just|also|then|or)\s+)"
@@ -84,7 +88,7 @@ def _finding(text: str) -> list[tuple[Heading, str]]:
     if "The user " in text:
         return [("decided", text)] if not text.endswith("…") else []
     text = as_report(text)
-    if not text:
+    if not text or _DANGLING.match(text):
         return []
     if _CHOICE.search(text):
         return [("decided", text)]

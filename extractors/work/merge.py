@@ -183,7 +183,7 @@ def moved_on(work: Work, last: Contribution) -> Work:
         now=last.now,
         hypothesis=last.hypothesis,
         outcome=last.outcome if status == "completed" else "",
-        request=last.evidence.request or work.request,
+        request=last.evidence.request,
         touched_at=last.last_activity_at,
         written_at=last.written_at,
         session_id=last.session_id,
@@ -209,9 +209,11 @@ def status_of(last: Contribution, steps: tuple[Step, ...]) -> Status:
 
 
 def _goal(in_order: list[Contribution]) -> str:
-    """Return what the work is for, in its first wording."""
+    """Return what the work is for: the plan handed over last, else its first wording."""
+    plans = [given.evidence.plan for given in in_order if given.evidence.plan]
     topics = [given.evidence.topic for given in in_order if given.evidence.topic]
-    return cut_at_sentence(topics[0], GOAL_LENGTH) if topics else ""
+    wording = plans[-1:] or topics[:1]
+    return cut_at_sentence(wording[0], GOAL_LENGTH) if wording else ""
 
 
 def _files(in_order: list[Contribution]) -> tuple[str, ...]:

@@ -211,3 +211,21 @@ def test_a_session_that_ends_on_a_new_branch_belongs_to_the_work_of_the_one_it_w
     session.branch = "feature/mail"
     assert story.play(session.edit("src/queue.py").assistant("They wait in a queue now.")) == "joins"
     assert story.current("feature/mail").id == story.current("feature/orders").id
+
+
+def test_a_plan_that_is_handed_over_later_is_the_goal_of_the_work_from_then_on() -> None:
+    story = Story()
+    story.play(exporter())
+    session = DayOfWork("plan", 2)
+    session.person("Implement the following plan:\n\n# Stream the export\n\n1. Write rows as they come")
+    session.edit("src/exporter.py").assistant("Rows are written as they come.")
+    assert story.play(session) == "joins"
+    assert story.current().goal == "Stream the export"
+
+
+def test_the_last_request_is_never_that_of_an_earlier_session() -> None:
+    story = Story()
+    story.play(exporter())
+    session = DayOfWork("review", 2).edit("src/exporter.py").edit("src/vat.py")
+    story.play(session.assistant("Both files are reviewed now."))
+    assert story.current().request == ""
