@@ -109,7 +109,7 @@ def test_saved_words_are_marked_as_yours_and_can_be_taken_back(project: Path, fl
     handoff = load_handoff(project)
     assert handoff is not None
     assert (handoff["goal"], handoff["outcome"]) == ("Write the exporter", None)
-    assert "(yours" not in flow.flow("show")
+    assert "(your words" not in flow.flow("show")
 
 
 def test_a_new_goal_resets_status_and_outcome(project: Path, flow: FlowCommand) -> None:
