@@ -14,7 +14,8 @@ help: ## show this list
 $(BIN)/flowd: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "flowd needs Python 3.11 or newer; '$(PYTHON)' is older. Try: make PYTHON=python3.11 $(MAKECMDGOALS)"; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e .
+	@echo "installing flowd into $(VENV), which takes about half a minute ..."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e .
 	@touch $@
 
 $(VENV)/.dev: $(BIN)/flowd pyproject.toml constraints.txt
@@ -24,6 +25,9 @@ $(VENV)/.dev: $(BIN)/flowd pyproject.toml constraints.txt
 up: $(BIN)/flowd ## install into .venv, start the daemon, print its status
 	@$(BIN)/flowd start
 	@$(BIN)/flowd status
+	@echo
+	@echo "Use it:  export PATH=\"$(CURDIR)/$(BIN):\$$PATH\"     (without it: $(BIN)/flowd, $(BIN)/flow)"
+	@echo "Next:    flowd setup     (at login, Claude Code, completion; then start Claude Code in a project)"
 
 down: ## stop the daemon that `make up` started
 	@test ! -x $(BIN)/flowd || $(BIN)/flowd stop

@@ -4,8 +4,8 @@ import argparse
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from flowd.cli import parser as cli_parser
-from flowd.cli.parser import add_from, add_verb
+from flowd.cli.parser import UsageError, add_from, add_verb
+from flowd.cli.parser import Verb as CommandVerb
 
 
 class Word(NamedTuple):
@@ -13,6 +13,7 @@ class Word(NamedTuple):
 
     text: str
     about: str = ""
+    values: tuple[str, ...] = ()
 
 
 class Verb(NamedTuple):
@@ -31,7 +32,7 @@ class Verb(NamedTuple):
             yield from verb.walk(path)
 
 
-def words_of(prog: str, verbs: Mapping[str, cli_parser.Verb]) -> Verb:
+def words_of(prog: str, verbs: Mapping[str, CommandVerb]) -> Verb:
     """Return the words of the command *prog*; *verbs* is its table of verbs."""
     parser = argparse.ArgumentParser(prog=prog)
     parser.add_argument("--version", action="version", help="the version")
@@ -48,9 +49,10 @@ def _verb(word: Word, parser: argparse.ArgumentParser) -> Verb:
     for action in parser._actions:  # noqa: SLF001 argparse has no public way to list them
         if isinstance(action, argparse._SubParsersAction):  # noqa: SLF001 same
             verbs += _verbs(action)
-        else:
-            options += [Word(option, action.help or "") for option in action.option_strings]
-            values += [Word(str(choice)) for choice in action.choices or ()]
+        elif action.help != argparse.SUPPRESS:
+            choices = tuple(str(choice) for choice in action.choices or ())
+            options += [Word(option, action.help or "", choices) for option in action.option_strings]
+            values += [] if action.option_strings else map(Word, choices)
     return Verb(word, tuple(options), tuple(values), tuple(verbs))
 
 
@@ -66,8 +68,18 @@ _flowd_words() {{
 {cases}
     esac
 }}
+_flowd_option_values() {{
+    case "$1" in
+{option_cases}
+    esac
+}}
+_flowd_ids() {{
+    case "$1" in
+{id_cases}
+    esac
+}}
 _flowd() {{
-    local path="${{COMP_WORDS[0]##*/}}" word i
+    local path="${{COMP_WORDS[0]##*/}}" flowd="${{COMP_WORDS[0]%flow*}}flowd" word i words kind
     for ((i = 1; i < COMP_CWORD; i++)); do
         word="${{COMP_WORDS[i]}}"
         case "$word" in
@@ -75,7 +87,14 @@ _flowd() {{
         *) [ -n "$(_flowd_words "$path $word")" ] && path="$path $word" ;;
         esac
     done
-    COMPREPLY=($(compgen -W "$(_flowd_words "$path")" -- "${{COMP_WORDS[COMP_CWORD]}}"))
+    words="$(_flowd_option_values "$path ${{COMP_WORDS[COMP_CWORD - 1]}}")"
+    kind="$(_flowd_ids "$path")"
+    [ -z "$words" ] && words="$(_flowd_words "$path")"
+    case "${{COMP_WORDS[COMP_CWORD]}}" in
+    -*) ;;
+    *) [ -n "$kind" ] && words="$words $("$flowd" completion --ids "$kind" 2>/dev/null)" ;;
+    esac
+    COMPREPLY=($(compgen -W "$words" -- "${{COMP_WORDS[COMP_CWORD]}}"))
 }}
 complete -o default -F _flowd flowd flow
 """
@@ -88,12 +107,20 @@ autoload -Uz bashcompinit && bashcompinit
 
 def bash(commands: Sequence[Verb]) -> str:
     """Return a script for bash 3.2, as on macOS, and newer."""
-    cases = [
-        f"    '{' '.join(path)}') echo '{' '.join(_following(verb))}' ;;"
-        for command in commands
-        for path, verb in command.walk()
-    ]
-    return BASH.format(cases="\n".join(cases))
+    found = [(" ".join(path), verb) for command in commands for path, verb in command.walk()]
+    cases = {path: " ".join(_following(verb)) for path, verb in found}
+    option_cases = {
+        f"{path} {option.text}": " ".join(option.values)
+        for path, verb in found
+        for option in verb.options
+        if option.values
+    }
+    parts = {"cases": cases, "option_cases": option_cases, "id_cases": IDS}
+    return BASH.format(**{name: _bash_cases(part) for name, part in parts.items()})
+
+
+def _bash_cases(cases: Mapping[str, str]) -> str:
+    return "\n".join(f"    '{words}') echo '{answer}' ;;" for words, answer in cases.items())
 
 
 def zsh(commands: Sequence[Verb]) -> str:
@@ -125,7 +152,10 @@ def _fish_lines(path: tuple[str, ...], verb: Verb) -> list[str]:
     lines = [f"{start} -a {word.text}{_fish_about(word.about)}" for word in words]
     for option in verb.options:
         kind = f"-l {option.text[2:]}" if option.text.startswith("--") else f"-s {option.text[1:]}"
-        lines.append(f"{start} {kind}{_fish_about(option.about)}")
+        values = f" -x -a '{' '.join(option.values)}'" if option.values else ""
+        lines.append(f"{start} {kind}{values}{_fish_about(option.about)}")
+    if known := IDS.get(" ".join(path)):
+        lines.append(f"{start} -a '(flowd completion --ids {known} 2>/dev/null)'")
     return lines
 
 
@@ -141,11 +171,62 @@ def _fish_about(about: str) -> str:
     return f" -d '{plain}'" if plain else ""
 
 
+def script_for(shell: str) -> str:
+    """Return the script for *shell*."""
+    from flowd.cli import flow, flowd
+
+    return SCRIPTS[shell]([words_of("flowd", flowd.VERBS), words_of("flow", flow.VERBS)])
+
+
+# Which ids follow a verb, by a name that `flowd completion --ids` knows.
+IDS = {
+    "flow thread get": "threads",
+    "flow thread add": "threads",
+    "flow thread read": "threads",
+    "flow thread close": "threads",
+    "flow extract": "sessions",
+    "flow knowledge show": "nodes",
+    "flow knowledge pin": "nodes",
+    "flow knowledge forget": "nodes",
+    "flowd retry": "sinks",
+    "flowd config set": "settings",
+    "flowd config unset": "settings",
+}
+MAX_IDS = 50
+
+
+def ids(kind: str) -> list[str]:
+    """Return the ids of *kind*, the latest first."""
+    from flowd.actions.context import Context
+    from flowd.config.settings import dotted_items
+    from flowd.sinks.registry import make_sinks
+    from flowd.store.knowledge.search import NodeQuery, search
+    from flowd.store.threads.threads import Threads
+
+    with Context() as context:
+        match kind:
+            case "threads":
+                return [row.id for row in Threads(context.database, wait_s=0).listed()]
+            case "sessions":
+                return [state.session_id for state in context.journal.latest_states(MAX_IDS)]
+            case "nodes":
+                return [node.id for node in search(context.database, NodeQuery(most=MAX_IDS))]
+            case "sinks":
+                sinks = make_sinks(context.database, context.live_settings, context.redact)
+                return [sink.name for sink in sinks]
+            case _:
+                return [key for key, _ in dotted_items(context.settings)]
+
+
+MARK = "printed by `flowd completion"
 EXAMPLES = """\
+  flowd install --completion                   in the right place for your shell
   flowd completion bash > ~/.local/share/bash-completion/completions/flowd
+  flowd completion bash > ~/.local/share/bash-completion/completions/flow
   echo 'source <(flowd completion bash)' >> ~/.bashrc
   echo 'source <(flowd completion zsh)' >> ~/.zshrc
   flowd completion fish > ~/.config/fish/completions/flowd.fish
+  flowd completion fish > ~/.config/fish/completions/flow.fish
 """
 
 
@@ -159,13 +240,16 @@ def add_parser(subparsers: Any) -> None:
         run,
         examples=EXAMPLES,
     )
-    parser.add_argument("shell", choices=list(SCRIPTS), help="your shell")
+    parser.add_argument("shell", nargs="?", choices=list(SCRIPTS), help="your shell")
+    parser.add_argument("--ids", choices=sorted(set(IDS.values())), help=argparse.SUPPRESS)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the script."""
-    from flowd.cli import flow, flowd
-
-    commands = [words_of("flowd", flowd.VERBS), words_of("flow", flow.VERBS)]
-    print(SCRIPTS[arguments.shell](commands), end="")
+    """Print the script, or ids for it."""
+    if arguments.ids:
+        print("\n".join(ids(arguments.ids)))
+        return 0
+    if arguments.shell is None:
+        raise UsageError(f"name your shell: {', '.join(SCRIPTS)}", hint="try: flowd completion bash")
+    print(script_for(arguments.shell), end="")
     return 0

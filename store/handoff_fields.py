@@ -71,6 +71,11 @@ class HandoffYamlStates:
         with self._database.reading() as connection:
             return _state_in(connection, project)
 
+    def projects(self) -> list[str]:
+        """Return every project whose handoff.yaml flowd has written or looked at."""
+        with self._database.reading() as connection:
+            return [project for (project,) in connection.execute("select project from flow_handoffs")]
+
     def at_another_place(self, project: str) -> list[HandoffYamlState]:
         """Return the states of other places of *project*, latest first: its clones, and where it was."""
         folder, here = folder_identity(project), origin(project)

@@ -84,4 +84,4 @@ def daemon_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Dae
         if home.process is not None and home.process.poll() is None:
             home.kill()
         home.command("stop")
-        shutil.rmtree(runtime)
+        shutil.rmtree(runtime, ignore_errors=True)

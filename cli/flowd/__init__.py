@@ -7,6 +7,7 @@ from flowd.cli.parser import Command, Verb
 ABOUT = "flowd hands your work with Claude Code over from one session to the next."
 EXAMPLES = """\
 examples:
+  flowd setup            start it, connect it to Claude Code, check everything
   flowd start            start in the background
   flowd status           show health, sessions and sinks
   flowd install          start at every login
@@ -14,6 +15,7 @@ examples:
 """
 # The help of each verb stands here too, so that the help of the command imports no verb.
 VERBS = {
+    "setup": Verb("flowd.cli.flowd.setup", "set everything up, step by step"),
     "run": Verb("flowd.cli.flowd.run", "run in the foreground (for systemd and launchd)"),
     "start": Verb("flowd.cli.flowd.lifecycle:add_start", "start in the background"),
     "stop": Verb("flowd.cli.flowd.lifecycle:add_stop", "stop the daemon"),

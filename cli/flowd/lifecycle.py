@@ -97,8 +97,13 @@ def add_retry(subparsers: Any) -> None:
 
 def run_retry(arguments: argparse.Namespace) -> int:
     """Have the daemon retry, and print the sinks."""
-    names = ask_running(resolve_paths(), "retry", sink=arguments.sink)
-    print(f"retrying: {', '.join(names)}")
+    paths = resolve_paths()
+    waiting = {
+        sink["name"]: sink["retrying"] + sink["quarantined"] for sink in ask_running(paths, "status")["sinks"]
+    }
+    names = ask_running(paths, "retry", sink=arguments.sink)
+    found = [f"{name} ({waiting[name]})" for name in names if waiting.get(name)]
+    print(f"retrying: {', '.join(found)}" if found else "nothing to retry: no delivery has failed")
     return 0
 
 
@@ -106,6 +111,9 @@ START_DEADLINE_S = 20.0
 STOP_DEADLINE_S = 6.0
 KILL_DEADLINE_S = 3.0
 POLL_S = 0.02
+# Detaching gives up the lock for a moment; for longer nobody holds it if the daemon has ended.
+GONE_S = 2.0
+SEE_DOCTOR = "run `flowd doctor`, then `flowd logs`"
 
 
 class Started(enum.Enum):
@@ -135,6 +143,8 @@ def start(paths: Paths) -> StartResult:
     holder = running_holder(paths.lock)
     if holder is not None:
         return StartResult(Started.ALREADY, holder.pid)
+    check_writable(paths)
+    LiveSettings(paths.config_file)
     manager = manager_serving(paths)
     if manager is not None:
         run_all(manager.commands_to_start())
@@ -148,6 +158,18 @@ def start(paths: Paths) -> StartResult:
     if run.returncode != 0:
         raise FlowdError("flowd could not start", hint="see the lines above, then run `flowd doctor`")
     return StartResult(Started.NOW, wait_until_answering(paths))
+
+
+def check_writable(paths: Paths) -> None:
+    """Raise FlowdError if flowd cannot write where it keeps its files."""
+    for directory in (paths.state_dir, paths.data_dir, paths.socket.parent):
+        place = next(each for each in (directory, *directory.parents) if each.exists())
+        if not place.is_dir():
+            raise FlowdError(f"{place} is not a directory", hint="move it away, then run `flowd start`")
+        if not os.access(place, os.W_OK | os.X_OK):
+            is_mine = place.stat().st_uid == os.getuid()
+            cure = f"chmod u+rwx {place}" if is_mine else "set HOME, or FLOWD_STATE_DIR and FLOWD_DATA_DIR"
+            raise FlowdError(f"cannot write to {place}: Permission denied", hint=cure)
 
 
 def stop(paths: Paths) -> Stopped:
@@ -183,15 +205,30 @@ def restart(paths: Paths) -> int:
 
 def wait_until_answering(paths: Paths) -> int:
     """Return the pid of the daemon once its socket answers; raise FlowdError if it does not in time."""
-    deadline = time.monotonic() + START_DEADLINE_S
-    while time.monotonic() < deadline:
+    started_at, seen_at = time.time(), time.monotonic()
+    deadline = seen_at + START_DEADLINE_S
+    while (now := time.monotonic()) < deadline:
         try:
             return int(ask(control_socket(paths), "ping", deadline_s=1.0)["pid"])
         except NotRunningError:
-            time.sleep(POLL_S)
-    raise FlowdError(
-        f"flowd was started but did not answer within {START_DEADLINE_S:g} s", hint="run `flowd logs`"
-    )
+            seen_at = now if running_holder(paths.lock) is not None else seen_at
+        if now - seen_at > GONE_S:
+            raise FlowdError(f"flowd ended while it started{_last_words(paths, started_at)}", hint=SEE_DOCTOR)
+        time.sleep(POLL_S)
+    raise FlowdError(f"flowd was started but did not answer within {START_DEADLINE_S:g} s", hint=SEE_DOCTOR)
+
+
+def _last_words(paths: Paths, since: float) -> str:
+    """Return the last line that a daemon wrote before it crashed, empty if it wrote none."""
+    reports = [*paths.log_dir.glob("bug-*.txt"), paths.log_dir / "crash.txt"]
+    for report in sorted(reports, reverse=True):
+        try:
+            lines = report.read_text(encoding="utf-8", errors="replace").split("\n")
+            if report.stat().st_mtime >= since - GONE_S and any(lines):
+                return f": {next(line for line in reversed(lines) if line.strip())}"
+        except OSError:
+            continue
+    return ""
 
 
 def _wait_until_gone(lock: Path, deadline_s: float) -> bool:

@@ -27,6 +27,8 @@ from flowd.workspace.clients import gone_sessions
 
 # What costs system calls or SQL is cached (benchmark rows: status round trip, status during catch-up).
 MEASURED_FOR_S = 1.0
+# Status answers at once, so it looks at a few directories only.
+MAX_EXAMINED = 5
 GONE_FOR_S = 5.0
 # Every other counter of the reader counts something that went wrong.
 PLAIN_COUNTERS = frozenset({"lines", "records", "bytes", "facts"})
@@ -106,12 +108,12 @@ class StatusReporter:
 
     def _reasons(self, sinks: list[snapshots.SinkLine], threads: list[snapshots.ThreadLine]) -> list[str]:
         """Return why the daemon is not healthy."""
-        sources, unwatched = self._sources, len(self._sources.watcher().unwatched)
+        sources, unwatched = self._sources, list(self._sources.watcher().unwatched)
         reasons = []
         if sources.gate.condition:
             reasons.append(f"core.db is {sources.gate.condition}")
         if unwatched:
-            reasons.append(f"{unwatched} directories are polled: no watches left")
+            reasons += _polled(unwatched)
         if sources.settings_error():
             reasons.append(f"settings not reloaded: {sources.settings_error()}")
         reasons += sources.problems()
@@ -197,6 +199,15 @@ class _Counted(NamedTuple):
     active: int = 0
     unread: dict[str, int] = {}  # noqa: RUF012 never changed
     model: ModelStatus = ModelStatus()
+
+
+def _polled(directories: list[str]) -> list[str]:
+    """Return why *directories* are polled instead of watched."""
+    closed = [each for each in directories[:MAX_EXAMINED] if not os.access(each, os.R_OK | os.X_OK)]
+    left = len(directories) - len(closed)
+    reasons = [f"{each} cannot be read: Permission denied (run `flowd doctor`)" for each in closed]
+    noun = "directory is" if left == 1 else "directories are"
+    return reasons + ([f"{left} {noun} polled: no watches left"] if left else [])
 
 
 def _counts(

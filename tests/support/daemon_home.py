@@ -32,8 +32,15 @@ class DaemonHome:
 
     def command(self, *words: str) -> "subprocess.CompletedProcess[str]":
         """Run one flowd command to its end."""
+        return self._run(["-m", "flowd", *words])
+
+    def flow(self, *words: str) -> "subprocess.CompletedProcess[str]":
+        """Run one flow command to its end."""
+        return self._run(["-c", "from flowd.cli.flow import main; raise SystemExit(main())", *words])
+
+    def _run(self, words: list[str]) -> "subprocess.CompletedProcess[str]":
         return subprocess.run(
-            [sys.executable, "-m", "flowd", *words],
+            [sys.executable, *words],
             env=self.env,
             capture_output=True,
             text=True,

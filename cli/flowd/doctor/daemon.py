@@ -6,6 +6,7 @@ import sys
 
 from flowd import __version__
 from flowd.cli.flowd.doctor.finding import CheckResult, DoctorContext
+from flowd.cli.flowd.install.login_shell import is_installed, login_file
 from flowd.cli.flowd.manager.manager import manager_for, this_program
 from flowd.cli.output import ago
 from flowd.daemon.control.status import FailureLine
@@ -14,11 +15,11 @@ from flowd.system.text import and_more
 MAX_NAMED = 5
 
 
-def check_lock(case: DoctorContext) -> CheckResult:
+def check_running(case: DoctorContext) -> CheckResult:
     """Find out whether a daemon runs, by the kernel's lock."""
     if case.holder is None:
-        return CheckResult("lock", "trouble", "flowd is not running", "flowd start")
-    return CheckResult("lock", "ok", f"flowd is running (pid {case.holder.pid})")
+        return CheckResult("running", "trouble", "flowd is not running", "flowd start")
+    return CheckResult("running", "ok", f"flowd is running (pid {case.holder.pid})")
 
 
 def check_socket(case: DoctorContext) -> CheckResult:
@@ -104,6 +105,8 @@ def check_service(case: DoctorContext, platform: str = sys.platform) -> CheckRes
     """Check that flowd starts at login, with this interpreter and this environment."""
     manager = manager_for(platform)
     file = manager.unit_file
+    if is_installed() and not manager.reachable():
+        return CheckResult("service", "ok", f"flowd starts from {login_file()}")
     if not file.exists():
         return CheckResult("service", "info", "flowd does not start at login", "flowd install")
     if sys.executable not in file.read_text(encoding="utf-8", errors="replace"):

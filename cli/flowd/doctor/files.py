@@ -52,6 +52,8 @@ def _problem(path: Path) -> tuple[str, str] | None:
     mode, wanted = stat.S_IMODE(status.st_mode), 0o700 if path.is_dir() else 0o600
     if status.st_uid != os.getuid():
         return f"{path} belongs to user {status.st_uid}", f"sudo chown {os.getuid()} {path}"
+    if mode & wanted != wanted:
+        return f"{path} has mode {mode:04o}: flowd cannot write to it", f"chmod {wanted:o} {path}"
     if mode & 0o077:
         return f"{path} has mode {mode:04o}", f"chmod {wanted:o} {path}"
     return None

@@ -30,6 +30,7 @@ class DoctorContext(NamedTuple):
     paths: Paths
     settings_error: SettingsError | None
     claude_dir: Path
+    is_claude_dir_set: bool
     database: Path
     holder: Holder | None
     socket: Path
@@ -48,6 +49,7 @@ def gather_context(paths: Paths) -> DoctorContext:
         paths=paths,
         settings_error=settings_error,
         claude_dir=claude_config_dir(claude),
+        is_claude_dir_set=claude is not None,
         database=paths.database_at(database),
         holder=running_holder(paths.lock),
         socket=control_socket(paths),

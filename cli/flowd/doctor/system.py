@@ -3,10 +3,15 @@
 import os
 import shutil
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 from flowd.cli.flowd.doctor.finding import CheckResult, DoctorContext, Level
+from flowd.cli.flowd.install.hook_settings import hooks_state
+from flowd.cli.flowd.install.hooks import find_client
+from flowd.cli.flowd.install.mcp import NAME, code_file, entry_in, is_ours
 from flowd.cli.flowd.manager.manager import run_quietly
+from flowd.system.errors import FlowdError
 
 LIMITS = Path("/proc/sys/fs/inotify")
 PROCESSES = Path("/proc")
@@ -26,9 +31,11 @@ def check_watches(case: DoctorContext) -> CheckResult:
     instances, watches = _in_use()
     needed = 0 if case.status else _directories(case.claude_dir / "projects")
     seen = f"{watches} of {most_watches} inotify watches and {instances} of {most_instances} instances in use"
-    if case.status and case.status.watches.polled:
-        polled = case.status.watches.polled
-        return CheckResult("watches", "warning", f"{seen}; {polled} directories are polled", MORE_WATCHES)
+    if case.status and (polled := case.status.watches.polled):
+        if any(is_closed(each) for each in (case.claude_dir, case.claude_dir / "projects")):
+            return CheckResult("watches", "info", f"{seen}; see `claude` for what is not watched")
+        noun = "directory is" if polled == 1 else "directories are"
+        return CheckResult("watches", "warning", f"{seen}; {polled} {noun} polled", MORE_WATCHES)
     if watches + needed > most_watches:
         return CheckResult("watches", "warning", f"{seen}; flowd needs {needed}", MORE_WATCHES)
     if case.status is None and instances >= most_instances:
@@ -39,10 +46,46 @@ def check_watches(case: DoctorContext) -> CheckResult:
 def check_claude(case: DoctorContext) -> CheckResult:
     """Check that Claude Code's directory exists."""
     projects = case.claude_dir / "projects"
+    if closed := next(filter(is_closed, (case.claude_dir, projects)), None):
+        seen = f"{closed} cannot be read: Permission denied"
+        return CheckResult("claude", "trouble", seen, f"chmod u+rwx {closed}")
+    if not case.claude_dir.exists() and case.is_claude_dir_set:
+        seen = f"{case.claude_dir}, which claude.config_dir names, does not exist"
+        return CheckResult("claude", "warning", seen, "flowd config unset claude.config_dir")
     if projects.is_dir():
         return CheckResult("claude", "ok", f"{projects} exists")
     seen = f"{projects} does not exist yet; flowd waits for it"
     return CheckResult("claude", "info", seen, "start Claude Code once, or set claude.config_dir")
+
+
+def is_closed(directory: Path) -> bool:
+    """Return True if *directory* exists and this user cannot list it."""
+    return os.path.lexists(directory) and not os.access(directory, os.R_OK | os.X_OK)
+
+
+def check_client(case: DoctorContext) -> CheckResult:
+    """Check that Claude Code's command is found, and what it has registered of flowd."""
+    program = find_client()
+    if program is None:
+        seen = "Claude Code's command `claude` was not found"
+        return CheckResult("client", "info", seen, "install Claude Code, or add it to the PATH")
+    has_mcp = is_ours(entry_in(code_file(), NAME))
+    names = [("the MCP server", has_mcp), ("the plugin", _has_plugin(case))]
+    registered = " and ".join(name for name, there in names if there)
+    if not registered:
+        seen = f"{program}; neither MCP server nor plugin is registered (optional)"
+        return CheckResult("client", "info", seen, "flowd install --plugin")
+    if has_mcp and find_spec("mcp") is None:
+        seen = f"{program} starts the MCP server, which needs the extra `mcp`"
+        return CheckResult("client", "trouble", seen, "flowd mcp   (says how to install it)")
+    return CheckResult("client", "ok", f"{program} has {registered} registered")
+
+
+def _has_plugin(case: DoctorContext) -> bool:
+    try:
+        return hooks_state(case.claude_dir / "settings.json").plugin
+    except FlowdError:
+        return False
 
 
 def check_git(_: DoctorContext) -> CheckResult:

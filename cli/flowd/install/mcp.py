@@ -6,14 +6,15 @@ import os
 import shlex
 import shutil
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from flowd.cli.flowd.install.settings_file import SettingsFile
 from flowd.cli.flowd.manager.manager import CARRIED
 from flowd.cli.flowd.mcp import need_mcp
 from flowd.config.paths import Paths
 from flowd.system.errors import FlowdError
-from flowd.system.files import atomic_write
 from flowd.system.processes import run_program, scrubbed_environment
 from flowd.system.text import one_line
 
@@ -23,6 +24,11 @@ DEADLINE_S = 60
 def has_claude() -> bool:
     """Return True if Claude Code's command is on the PATH."""
     return shutil.which("claude") is not None
+
+
+def is_possible() -> bool:
+    """Return True if the server can be registered: the MCP SDK and Claude Code are both here."""
+    return find_spec("mcp") is not None and has_claude()
 
 
 def run_claude(*words: str) -> None:
@@ -57,20 +63,31 @@ def entry_in(path: Path, name: str) -> object:
     return read_config(path).get("mcpServers", {}).get(name)
 
 
-def set_entry(path: Path, name: str, entry: dict[str, Any] | None) -> None:
-    """Set the entry *name* in *path*, or remove it; keep everything else, and a backup."""
-    config = read_config(path)
+def set_entry(file: SettingsFile, name: str, entry: dict[str, Any] | None) -> None:
+    """Set the entry *name* in *file*, or remove it; keep everything else, and a backup."""
+    before = file.read()
+    config = read_config(file.file)
     servers = config.setdefault("mcpServers", {})
     if entry is None:
         servers.pop(name, None)
+        after = _as_it_was(file, config)
     else:
         servers[name] = entry
-    path.parent.mkdir(parents=True, exist_ok=True)
-    if path.exists():
-        shutil.copy2(path, path.with_name(f"{path.name}.before-flowd"))
-    # Of a link, replace its target.
-    text = json.dumps(config, indent=2, ensure_ascii=False) + "\n"
-    atomic_write(os.path.realpath(path), text, keep_mode=True)
+        after = json.dumps(config, indent=2, ensure_ascii=False) + "\n"
+    file.replace(before, after)
+
+
+def _as_it_was(file: SettingsFile, config: dict[str, Any]) -> str:
+    """Return the text from before flowd's entry if nothing else has changed since, else *config*."""
+    for text in file.backups():
+        earlier = json.loads(text) if text.strip() else {}
+        if {"mcpServers": {}, **earlier} == config:
+            return text
+    return json.dumps(config, indent=2, ensure_ascii=False) + "\n"
+
+
+def _desktop(paths: Paths) -> SettingsFile:
+    return SettingsFile(desktop_file(), paths.state_dir / "backups" / "claude-desktop")
 
 
 NAME = "flowd"
@@ -116,26 +133,26 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def install(_: Paths, arguments: argparse.Namespace) -> None:
+def install(paths: Paths, arguments: argparse.Namespace) -> None:
     """Register the server with the selected clients; print every file and command."""
     if not (arguments.mcp or arguments.mcp_desktop):
         return
     need_mcp()
-    _install_desktop(write=arguments.mcp_desktop, dry_run=arguments.dry_run)
+    _install_desktop(paths, write=arguments.mcp_desktop, dry_run=arguments.dry_run)
     _install_code(dry_run=arguments.dry_run)
 
 
-def uninstall(_: Paths, arguments: argparse.Namespace) -> None:
+def uninstall(paths: Paths, arguments: argparse.Namespace) -> None:
     """Remove the entries that flowd wrote, and nothing else."""
     if is_ours(entry_in(desktop_file(), NAME)):
         print(f"{'would remove' if arguments.dry_run else 'removed'}  {NAME} from {desktop_file()}")
         if not arguments.dry_run:
-            set_entry(desktop_file(), NAME, None)
+            set_entry(_desktop(paths), NAME, None)
     if is_ours(entry_in(code_file(), NAME)):
         _ask_claude("mcp", "remove", "--scope", "user", NAME, dry_run=arguments.dry_run)
 
 
-def _install_desktop(*, write: bool, dry_run: bool) -> None:
+def _install_desktop(paths: Paths, *, write: bool, dry_run: bool) -> None:
     block = json.dumps({"mcpServers": {NAME: server_entry()}}, indent=2, ensure_ascii=False)
     if not write:
         print(f"for Claude Desktop, add this to {desktop_file()} (or run again with --mcp-desktop):\n{block}")
@@ -144,7 +161,7 @@ def _install_desktop(*, write: bool, dry_run: bool) -> None:
     else:
         print(f"{'would write' if dry_run else 'wrote'}  {desktop_file()}\n{block}")
         if not dry_run:
-            set_entry(desktop_file(), NAME, server_entry())
+            set_entry(_desktop(paths), NAME, server_entry())
 
 
 def _install_code(*, dry_run: bool) -> None:
@@ -169,7 +186,8 @@ def _ask_claude(*words: str, dry_run: bool) -> None:
         print(f"would run  claude {shown}")
     elif not has_claude():
         raise FlowdError(
-            "the command `claude` is not on the PATH", hint=f"add it to the PATH, then run: claude {shown}"
+            "Claude Code's command `claude` is not on the PATH",
+            hint=f"where it is on the PATH, run: claude {shown}",
         )
     else:
         run_claude(*words)

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 from flowd.actions.daemon_client import running_holder
-from flowd.cli.flowd.lifecycle import stop, wait_until_answering
+from flowd.cli.flowd.lifecycle import start, stop, wait_until_answering
 from flowd.cli.flowd.manager.manager import (
     Command,
     Manager,
@@ -32,8 +32,7 @@ def install(paths: Paths, arguments: argparse.Namespace, platform: str = sys.pla
     _warn_if_temporary()
     changed = _write(manager, paths, dry_run=dry_run)
     if not manager.reachable():
-        later = " && ".join(map(str, manager.commands_to_enable()))
-        print(f"{manager.name} is not reachable in this session; run later: {later}")
+        _start_without(manager, paths, dry_run=dry_run)
         return
     holder = running_holder(paths.lock)
     owned = manager.owned_pid()
@@ -45,6 +44,18 @@ def install(paths: Paths, arguments: argparse.Namespace, platform: str = sys.pla
     _run_all(manager.commands_to_enable(), dry_run=dry_run)
     if not dry_run:
         print(f"flowd is running (pid {wait_until_answering(paths)}) and starts at every login")
+
+
+def _start_without(manager: Manager, paths: Paths, *, dry_run: bool) -> None:
+    """Start flowd without its manager, and print what is missing for a start at login."""
+    later = " && ".join(map(str, manager.commands_to_enable()))
+    if dry_run:
+        print(f"would start  flowd in the background: {manager.name} is not reachable in this session")
+        return
+    print(f"flowd runs now (pid {start(paths).pid}), but does not start at login: {manager.name} is not")
+    print("reachable in this session (a container, WSL without systemd, or a login without a session).")
+    print(f"  where {manager.name} runs:  {later}")
+    print("  without it:           flowd install --profile   (starts flowd from your login shell)")
 
 
 def uninstall(paths: Paths, arguments: argparse.Namespace, platform: str = sys.platform) -> None:

@@ -12,8 +12,8 @@ import pytest
 from flowd.cli.flowd.doctor import CHECKS, line
 from flowd.cli.flowd.doctor.daemon import (
     check_health,
-    check_lock,
     check_records,
+    check_running,
     check_socket,
     check_versions,
 )
@@ -42,7 +42,7 @@ def test_a_healthy_daemon_has_no_trouble(daemon_home: "DaemonHome") -> None:
     daemon_home.wait_for(lambda status: status["store"]["size_bytes"] > 0)
     shown = daemon_home.command("doctor")
     assert shown.returncode == 0
-    assert len(shown.stdout.splitlines()) == len(CHECKS)
+    assert len(shown.stdout.splitlines()) == len(CHECKS) + 1
     assert "trouble" not in shown.stdout
 
 
@@ -50,8 +50,8 @@ def test_without_a_daemon_everything_else_is_still_checked(daemon_home: "DaemonH
     shown = daemon_home.command("doctor", "--json")
     assert shown.returncode == 1
     found = levels(shown.stdout)
-    assert found["lock"] == "trouble"
-    assert [check for check, level in found.items() if level == "trouble"] == ["lock"]
+    assert found["running"] == "trouble"
+    assert [check for check, level in found.items() if level == "trouble"] == ["running"]
     assert list(found) == [check.__name__.removeprefix("check_") for check in CHECKS]
 
 
@@ -67,8 +67,8 @@ def test_nothing_is_changed_by_looking(daemon_home: "DaemonHome", tmp_path: Path
 
 
 def test_a_finding_is_one_line_with_its_fix() -> None:
-    assert line(CheckResult("lock", "trouble", "flowd is not running", "flowd start")) == (
-        "trouble  lock         flowd is not running  ->  flowd start"
+    assert line(CheckResult("running", "trouble", "flowd is not running", "flowd start")) == (
+        "trouble  running      flowd is not running  ->  flowd start"
     )
     assert line(CheckResult("git", "ok", "found")) == "ok       git          found"
 
@@ -85,7 +85,7 @@ def test_a_place_that_may_not_be_looked_at_is_one_trouble_among_the_findings(
     assert main(["doctor"]) == 1
     shown = capsys.readouterr().out
     assert "trouble  disk         check failed: [Errno 13] Permission denied: '/data'" in shown
-    assert len(shown.splitlines()) == len(CHECKS)
+    assert len(shown.splitlines()) == len(CHECKS) + 1
 
 
 def test_a_daemon_that_does_not_answer_is_told_from_one_that_does_not_run(
@@ -99,7 +99,7 @@ def test_a_daemon_that_does_not_answer_is_told_from_one_that_does_not_run(
         case = gather_context(resolve_paths())
     finally:
         process.send_signal(signal.SIGCONT)
-    assert check_lock(case) == CheckResult("lock", "ok", f"flowd is running (pid {process.pid})")
+    assert check_running(case) == CheckResult("running", "ok", f"flowd is running (pid {process.pid})")
     stuck = check_socket(case)
     assert (stuck.level, stuck.fix) == ("trouble", "flowd restart")
     assert "does not answer" in stuck.seen

@@ -41,6 +41,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         monkeypatch.delenv(name)
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
@@ -142,7 +143,15 @@ def test_desktops_file_is_written_when_asked_and_the_rest_of_it_stays(claude: Pa
     assert config["mcpServers"]["other"] == {"command": "x"}
     assert config["mcpServers"]["flowd"]["command"] == sys.executable
     assert stat.S_IMODE(file.stat().st_mode) == 0o640
-    assert file.with_name(f"{file.name}.before-flowd").read_text() == before
+    install_mcp.uninstall(PATHS, options())
+    assert file.read_text() == before
+    assert [other.name for other in file.parent.iterdir()] == [file.name]
+
+
+def test_desktops_file_that_flowd_made_goes_again(claude: Path) -> None:
+    install("--mcp-desktop")
+    install_mcp.uninstall(PATHS, options())
+    assert not desktop_file().exists()
 
 
 def test_a_broken_file_is_left_alone(claude: Path) -> None:
