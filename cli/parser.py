@@ -85,6 +85,11 @@ def add_verb(
     return parser
 
 
+def examples_of(examples: str, operation: str) -> str:
+    """Return those lines of the *examples* of a verb that show its *operation*."""
+    return "".join(f"{line}\n" for line in examples.splitlines() if line.split()[2:3] == [operation])
+
+
 def count_of(text: str) -> int:
     """Return *text* as a number of at least 1, for ``type=`` of an option."""
     number = int(text) if text.lstrip("+-").isdecimal() else 0

@@ -11,7 +11,7 @@ import msgspec
 from flowd.actions.context import Context
 from flowd.cli.flow.document import read_document, replace_document
 from flowd.cli.output import print_json
-from flowd.cli.parser import add_verb
+from flowd.cli.parser import add_verb, examples_of
 from flowd.extractors.fields.blocks import redacted
 from flowd.handoff.block.fields import OUTCOMES
 from flowd.handoff.block.find import blocks_in_markdown
@@ -54,24 +54,26 @@ def add_parser(subparsers: Any) -> None:
     )
     operations = parser.add_subparsers(metavar="OPERATION")
     about = "validate the blocks of files; exit 1 on violations"
-    shown = _examples("validate")
+    shown = examples_of(EXAMPLES, "validate")
     json = "print the blocks as JSON"
     check = add_verb(operations, "validate", about, about, validate, examples=shown, json=json)
     check.add_argument("files", nargs="+", metavar="FILE")
     about = "convert freeform notes into a block"
     json = "print block, violations and doubts as JSON"
     make = add_verb(
-        operations, "migrate", about, about, migrate_file, examples=_examples("migrate"), json=json
+        operations,
+        "migrate",
+        about,
+        about,
+        migrate_file,
+        examples=examples_of(EXAMPLES, "migrate"),
+        json=json,
     )
     make.add_argument("file", metavar="FILE")
     make.add_argument("--write", action="store_true", help="write it into the file, with a backup beside it")
     make.add_argument("--outcome", choices=OUTCOMES, help="the outcome, if the notes do not contain it")
     about = "print the JSON schema of a block"
-    add_verb(operations, "schema", about, about, print_schema, examples=_examples("schema"))
-
-
-def _examples(operation: str) -> str:
-    return "".join(line + "\n" for line in EXAMPLES.splitlines() if line.split()[2] == operation)
+    add_verb(operations, "schema", about, about, print_schema, examples=examples_of(EXAMPLES, "schema"))
 
 
 def validate(arguments: argparse.Namespace) -> int:

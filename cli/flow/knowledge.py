@@ -12,7 +12,7 @@ from flowd.actions.context import Context, find_project
 from flowd.actions.knowledge import find_all, find_one, forget_node, shown_project
 from flowd.cli.flow.document import read_document
 from flowd.cli.output import home_relative, paint, print_json, visible, wrapped
-from flowd.cli.parser import add_verb, count_of
+from flowd.cli.parser import add_verb, count_of, examples_of
 from flowd.handoff.task_context import NOT_ACCEPTED
 from flowd.store.database import Database
 from flowd.store.knowledge.context import MappedFile, TaskBlocker, blocked_tasks, blockers_of, files_of
@@ -210,7 +210,7 @@ def import_file(arguments: argparse.Namespace) -> int:
 
 
 def _add(operations: Any, name: str, what: str, run: Any) -> argparse.ArgumentParser:
-    examples = "".join(line + "\n" for line in EXAMPLES.splitlines() if line.split()[2] == name)
+    examples = examples_of(EXAMPLES, name)
     operation = add_verb(operations, name, what, what.capitalize(), run, examples=examples)
     operation.add_argument("--project", default="", metavar="DIR", help="of this project only")
     return operation

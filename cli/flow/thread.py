@@ -8,7 +8,7 @@ from typing import Any
 
 from flowd.actions.context import Context
 from flowd.cli.output import ago, print_json, table, visible
-from flowd.cli.parser import add_verb
+from flowd.cli.parser import add_verb, examples_of
 from flowd.store.threads.records import (
     CLIENTS,
     ENTRY_LIMIT_BYTES,
@@ -146,7 +146,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _add_operation(operations: Any, name: str, what: str) -> argparse.ArgumentParser:
     about = f"{what[0].upper()}{what[1:]}."
-    examples = "".join(line + "\n" for line in EXAMPLES.splitlines() if line.split()[2] == name)
+    examples = examples_of(EXAMPLES, name)
     return add_verb(operations, name, what, about, run, examples=examples, json="print the result as JSON")
 
 

@@ -14,7 +14,7 @@ import msgspec
 
 from flowd.actions.daemon_client import ask, control_socket
 from flowd.cli.output import print_json, table
-from flowd.cli.parser import add_verb, did_you_mean
+from flowd.cli.parser import add_verb, did_you_mean, examples_of
 from flowd.config.config_file import parsed_value, with_value, without_value
 from flowd.config.paths import Paths, make_private_dir, resolve_paths
 from flowd.config.settings import dotted_items, load_settings, parse_settings
@@ -68,7 +68,7 @@ def add_parser(subparsers: Any) -> None:
 
 
 def _add(operations: Any, name: str, about: str, run: Any) -> argparse.ArgumentParser:
-    examples = "".join(line + "\n" for line in EXAMPLES.splitlines() if line.split()[2:3] == [name])
+    examples = examples_of(EXAMPLES, name)
     return add_verb(operations, name, about, f"{about.capitalize()}.", run, examples=examples)
 
 

@@ -8,7 +8,7 @@ from flowd.actions.context import Context, find_project
 from flowd.actions.summarise import Prepared, model_status, preview, switch_off, switch_on
 from flowd.actions.summary_engine import INSTRUCTIONS, engine_name, most_tokens
 from flowd.cli.output import print_json, wrapped
-from flowd.cli.parser import add_verb
+from flowd.cli.parser import add_verb, examples_of
 from flowd.config.settings import ModelSettings
 from flowd.extractors.work.summary import MAX_DIGEST_CHARACTERS
 from flowd.store.summaries import Summaries
@@ -32,16 +32,31 @@ def add_parser(subparsers: Any) -> None:
         "within hard caps. Nothing is sent until you agree.",
         examples=EXAMPLES,
     )
-    verbs = parser.add_subparsers(metavar="VERB", required=True)
-    on = add_verb(verbs, "on", "switch it on", "Show what is sent, to whom and the caps, and ask.", run_on)
+    verbs = parser.add_subparsers(metavar="VERB")
+    on = add_verb(
+        verbs,
+        "on",
+        "switch it on",
+        "Show what is sent, to whom and the caps, and ask.",
+        run_on,
+        examples=examples_of(EXAMPLES, "on"),
+    )
     on.add_argument("-y", "--yes", action="store_true", help="agree without being asked")
-    add_verb(verbs, "off", "switch it off", "Send nothing any more, and show what the rules say.", run_off)
+    add_verb(
+        verbs,
+        "off",
+        "switch it off",
+        "Send nothing any more, and show what the rules say.",
+        run_off,
+        examples=examples_of(EXAMPLES, "off"),
+    )
     add_verb(
         verbs,
         "status",
         "print what was used",
         "Print whether it is on, what was used today, the caps, and the last failure.",
         run_status,
+        examples=examples_of(EXAMPLES, "status"),
         json="print it as JSON",
     )
     add_verb(
@@ -50,6 +65,7 @@ def add_parser(subparsers: Any) -> None:
         "print what would be sent",
         "Print the digest of the work in this project, byte for byte as it would be sent.",
         run_preview,
+        examples=examples_of(EXAMPLES, "preview"),
     )
 
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 from flowd.cli.flowd.doctor.finding import CheckResult, DoctorContext, Level
 from flowd.cli.flowd.install.hook_settings import hooks_state
-from flowd.cli.flowd.install.hooks import find_client
 from flowd.cli.flowd.install.mcp import NAME, code_file, entry_in, is_ours
 from flowd.cli.flowd.manager.manager import run_quietly
 from flowd.system.errors import FlowdError
+from flowd.workspace.clients import find_client
 
 LIMITS = Path("/proc/sys/fs/inotify")
 PROCESSES = Path("/proc")
