@@ -38,8 +38,8 @@ now: where it stands at this moment, at most 300 characters: what was finished l
 and its state (branch, commit, pull request, tests, pushed or not) as far as the notes tell.
 next: the open steps that are really left, the next one first, at most 5 of at most 200 characters, [] if \
 none. Leave out what is done, declined or replaced. Keep what the person wants ("don't push yet").
-Use only files, branches, numbers and names that stand in the notes, spelt as there. Where the notes do \
-not tell, leave it out: a wrong statement is worse than none.
+Use only files, branches, numbers and names that stand in the notes, spelt as there; write "or" instead of \
+a slash. Where the notes do not tell, leave it out: a wrong statement is worse than none.
 """
 
 

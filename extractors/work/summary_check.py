@@ -20,6 +20,8 @@ _QUOTED = re.compile(r"`([^`]+)`")
 _BRANCH = re.compile(r"\bbranch\s+([\w.-]*[\w])|\b([\w.]+-[\w.-]*\w)\s+branch\b", re.IGNORECASE)
 # Abbreviations that look like a file with an ending.
 _PLAIN = frozenset({"e.g", "i.e"})
+# "export/import": alternatives in plain words, each of which the digest has.
+_ALTERNATIVES = re.compile(r"[^\W\d_]+(?:/[^\W\d_]+)+")
 _EDGES = ".:-…*`"
 _TOKEN = re.compile(r"[\w.#@+-]*\w|\w")
 
@@ -98,6 +100,8 @@ class _Known:
     def _has(self, name: str) -> bool:
         """Return True if the digest has *name* as a whole word, or as the end of a longer path."""
         if name in self._tokens or name in _PLAIN or not name:
+            return True
+        if _ALTERNATIVES.fullmatch(name) and all(part in self._tokens for part in name.split("/")):
             return True
         if "/" in name or (len(name.split("/")[-1]) > 3 and not name.isdigit()):
             return re.search(rf"(?<![\w]){re.escape(name)}(?![\w])", self._text) is not None

@@ -1,9 +1,7 @@
 """The optional model with the real client: what is sent, when, at what cost, and what is done without it."""
 
 import json
-import os
 import sqlite3
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -87,8 +85,12 @@ def work(run_claude: RunClaude, fake_api: FakeApi, place: Place, flowd: RunningF
     return play
 
 
-def switched_on(flowd: RunningFlowd) -> None:
-    """Agree to the model."""
+def switched_on(flowd: RunningFlowd, claude: Path | None = None) -> None:
+    """Agree to the model; *claude* is installed where its own installer would put it."""
+    if claude is not None:
+        place = Path(flowd.environment["HOME"]) / ".local" / "bin"
+        place.mkdir(parents=True)
+        (place / "claude").symlink_to(claude)
     ran = flowd.flowd("model", "on", "--yes")
     assert ran.returncode == 0, ran.stderr
 
@@ -123,9 +125,9 @@ def test_off_there_is_not_one_request(model: ModelApi, flowd: RunningFlowd, work
 
 
 def test_on_there_is_one_small_request_for_a_moment(
-    model: ModelApi, flowd: RunningFlowd, work: Any, place: Place
+    model: ModelApi, flowd: RunningFlowd, claude: Path, work: Any, place: Place
 ) -> None:
-    switched_on(flowd)
+    switched_on(flowd, claude)
     work()
     wait_until(lambda: states(flowd) == ["answered"], "the model has answered")
     wait_until(lambda: flowd.handoff()["now"] == ANSWER["now"], "handoff.yaml has the model's words")
@@ -158,9 +160,9 @@ def test_on_there_is_one_small_request_for_a_moment(
 
 
 def test_the_same_digest_is_asked_for_once_and_the_meter_equals_the_log(
-    model: ModelApi, flowd: RunningFlowd, work: Any, run_claude: RunClaude
+    model: ModelApi, flowd: RunningFlowd, claude: Path, work: Any, run_claude: RunClaude
 ) -> None:
-    switched_on(flowd)
+    switched_on(flowd, claude)
     model.answers += [Use("StructuredOutput", ANSWER, tokens=many) for many in (1234, 77)]
     work()
     wait_until(lambda: states(flowd) == ["answered"], "the model has answered")
@@ -173,13 +175,13 @@ def test_the_same_digest_is_asked_for_once_and_the_meter_equals_the_log(
 
 
 def test_at_the_cap_it_stops_and_says_so(
-    model: ModelApi, flowd: RunningFlowd, work: Any, place: Place
+    model: ModelApi, flowd: RunningFlowd, claude: Path, work: Any, place: Place
 ) -> None:
     Path(place.environment["FLOWD_CONFIG"]).write_text("model: {tokens_per_day: 6000}\n")
     assert flowd.flowd("reload").returncode in (0, 2)
     flowd.stop()
     flowd.start()
-    switched_on(flowd)
+    switched_on(flowd, claude)
     model.answers.append(Use("StructuredOutput", ANSWER, tokens=4000))
     work()
     wait_until(lambda: states(flowd) == ["answered"], "the model has answered")
@@ -193,9 +195,6 @@ def test_at_the_cap_it_stops_and_says_so(
 def test_without_the_client_the_rules_remain(
     model: ModelApi, flowd: RunningFlowd, work: Any, place: Place
 ) -> None:
-    flowd.stop()
-    flowd.environment = {**flowd.environment, "PATH": os.path.dirname(sys.executable) + ":/usr/bin:/bin"}
-    flowd.start()
     switched_on(flowd)
     work()
     wait_until(lambda: states(flowd) == ["failed"], "the call is given up")
@@ -207,12 +206,12 @@ def test_without_the_client_the_rules_remain(
 
 
 def test_a_client_that_hangs_is_ended_and_counted_as_reserved(
-    model: ModelApi, flowd: RunningFlowd, work: Any, place: Place
+    model: ModelApi, flowd: RunningFlowd, claude: Path, work: Any, place: Place
 ) -> None:
     Path(place.environment["FLOWD_CONFIG"]).write_text("model: {timeout_s: 4}\n")
     flowd.stop()
     flowd.start()
-    switched_on(flowd)
+    switched_on(flowd, claude)
     held = threading.Event()
     model.answers += [Hold(held)] * 20
     work()
@@ -234,9 +233,9 @@ def test_a_client_that_hangs_is_ended_and_counted_as_reserved(
     ids=["words", "wrong status", "fields missing"],
 )
 def test_a_malformed_answer_is_refused_and_counted(
-    model: ModelApi, flowd: RunningFlowd, work: Any, answer: Answered
+    model: ModelApi, flowd: RunningFlowd, claude: Path, work: Any, answer: Answered
 ) -> None:
-    switched_on(flowd)
+    switched_on(flowd, claude)
     model.answers += [answer] * 10
     work()
     wait_until(lambda: states(flowd) in (["refused"], ["failed"]), "the answer is refused")
@@ -250,8 +249,10 @@ def test_a_malformed_answer_is_refused_and_counted(
     assert flowd.handoff()["now"] != ANSWER["now"]
 
 
-def test_a_field_with_an_invented_file_is_refused(model: ModelApi, flowd: RunningFlowd, work: Any) -> None:
-    switched_on(flowd)
+def test_a_field_with_an_invented_file_is_refused(
+    model: ModelApi, flowd: RunningFlowd, claude: Path, work: Any
+) -> None:
+    switched_on(flowd, claude)
     invented = {**ANSWER, "now": "src/invented.py is written", "next": ["Mend tokenizer.go", *ANSWER["next"]]}
     model.answers.append(Use("StructuredOutput", invented, tokens=1900))
     work()
@@ -265,9 +266,9 @@ def test_a_field_with_an_invented_file_is_refused(model: ModelApi, flowd: Runnin
 
 
 def test_a_secret_is_masked_in_the_digest(
-    model: ModelApi, flowd: RunningFlowd, work: Any, fake_api: FakeApi
+    model: ModelApi, flowd: RunningFlowd, claude: Path, work: Any, fake_api: FakeApi
 ) -> None:
-    switched_on(flowd)
+    switched_on(flowd, claude)
     secret = "ghp_" + "a1B2" * 9
     work(task=f"{TASK}. The token of the registry is {secret}")
     wait_until(lambda: states(flowd) == ["answered"], "the model has answered")
@@ -277,9 +278,9 @@ def test_a_secret_is_masked_in_the_digest(
 
 
 def test_a_second_daemon_on_the_same_core_db_asks_for_nothing(
-    model: ModelApi, flowd: RunningFlowd, work: Any, place: Place
+    model: ModelApi, flowd: RunningFlowd, claude: Path, work: Any, place: Place
 ) -> None:
-    switched_on(flowd)
+    switched_on(flowd, claude)
     elsewhere = {"FLOWD_RUNTIME_DIR": str(place.home / "run"), "FLOWD_STATE_DIR": str(place.home / "state2")}
     second = RunningFlowd({**place.environment, **elsewhere}, place.project)
     refused = second.flowd("run")

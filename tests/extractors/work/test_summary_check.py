@@ -32,6 +32,7 @@ def check(**fields: Any) -> tuple[Any, ...]:
         "PR 41 on branch fix-vat, released as v0.3.0",
         "`write_rows` is tested, e.g. by pytest; docs/export.md is next",
         "A well-known follow-up: nothing is left",
+        "The exporter/docs are written",
     ],
 )
 def test_what_the_digest_names_is_accepted(now: str) -> None:
@@ -52,6 +53,7 @@ def test_what_the_digest_names_is_accepted(now: str) -> None:
         ("Committed as 5e1f0a3", "5e1f0a3"),
         ("Released as v0.3.1", "v0.3.1"),
         ("feature/vat is merged", "feature/vat"),
+        ("docs/rows.md is written", "docs/rows.md"),
     ],
 )
 def test_a_field_with_something_invented_is_refused(now: str, invented: str) -> None:
