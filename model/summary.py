@@ -53,4 +53,5 @@ class ModelStatus(msgspec.Struct, frozen=True, kw_only=True):
             return f"model {self.reason}"
         used = f"{self.calls_today} calls, {self.tokens_today} of {self.tokens_per_day} tokens today"
         line = f"model on ({self.engine}): {used}, ${self.usd_today:.4f} of ${self.usd_per_day:g}"
-        return f"{line}; {self.reason}" if self.reason else line
+        trouble = self.reason or (f"last failure: {self.last_error}" if self.last_error else "")
+        return f"{line}; {trouble}" if trouble else line

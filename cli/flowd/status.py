@@ -61,7 +61,8 @@ class NotRunning(msgspec.Struct, frozen=True, kw_only=True):
 def page(status: Running) -> list[str]:
     """Return what a person wants to know: health, what needs them, the sessions at work."""
     failures = ["", *_failures(status.failures)] if status.failures else []
-    return [*_head(status), *failures, "", *_sessions(status), "", *_sinks_in_short(status)]
+    model = wrapped(status.model.line, first="", rest="  ") if status.model.is_on else []
+    return [*_head(status), *failures, "", *_sessions(status), "", *_sinks_in_short(status), *model]
 
 
 def verbose_page(status: Running) -> list[str]:

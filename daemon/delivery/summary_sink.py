@@ -29,12 +29,6 @@ class SummarySink:
         self._store = Summaries(context.database)
         self._is_on = False
         self._seen: tuple[int, object] | None = None
-        self._last = ""
-
-    @property
-    def detail(self) -> str:
-        """What came of the latest moment, for status."""
-        return self._last
 
     def key(self, fact: Fact) -> str | None:
         """Return the session of a moment, None while the model is off."""
@@ -51,8 +45,6 @@ class SummarySink:
             raise RetryLaterError("another call of the model is running")
         if outcome is Outcome.ANSWERED:
             self._announce(Journal(self._context.database).newest())
-        if outcome is not Outcome.NOTHING:
-            self._last = str(outcome)
 
     def flush(self) -> None:
         """Do nothing: every call is settled when it ends."""

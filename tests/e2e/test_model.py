@@ -189,7 +189,7 @@ def test_at_the_cap_it_stops_and_says_so(
     wait_until(lambda: states(flowd)[1:] == ["capped"], "the second moment is at the cap")
     assert len(model.calls()) == 1
     assert "model.tokens_per_day is 6000" in flowd.flowd("model", "status").stdout
-    assert "stopped: model.tokens_per_day" in flowd.flowd("status").stdout.replace("\n  ", " ")
+    assert "stopped: model.tokens_per_day" in " ".join(flowd.flowd("status").stdout.split())
 
 
 def test_without_the_client_the_rules_remain(

@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Iterator
-from pathlib import Path
 
 import msgspec
 import pytest
@@ -86,15 +85,9 @@ def test_whatever_comes_of_it_the_moment_is_over(
     monkeypatch.setattr(summary_sink, "summarise", lambda *_: outcome)
     sink.accept(moment())
     assert bool(announced) == (outcome is Outcome.ANSWERED)
-    assert sink.detail == ("" if outcome is Outcome.NOTHING else str(outcome))
 
 
 def test_while_another_call_runs_the_moment_waits(sink: SummarySink, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(summary_sink, "summarise", lambda *_: Outcome.BUSY)
     with pytest.raises(RetryLaterError):
         sink.accept(moment())
-
-
-def test_a_session_without_a_work_is_passed_over(sink: SummarySink, project: Path) -> None:
-    sink.accept(moment())
-    assert sink.detail == ""
