@@ -235,7 +235,10 @@ def add_step(context: Context, root: str, text: str) -> Step:
     text = context.redact(text)
     work = work_here(open_works(context.database, root), root, context.session_id)
     if work is None:
-        raise FlowdError("there is no work here yet", hint='begin one with `flow save --goal "…"`')
+        raise FlowdError(
+            "steps belong to the work of a session, and no session has worked in this project yet",
+            hint='start Claude Code here first; meanwhile `flow save "…"` keeps your words',
+        )
     _edit(context, root, work, StepEdit(work.id, step_id(text), "added", text))
     return Step(step_id(text), text, "person", time.time())
 

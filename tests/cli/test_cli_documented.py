@@ -65,7 +65,7 @@ class World:
     """A project with everything that the examples name."""
 
     def __init__(self, home: DaemonHome, project: Path, programs: Path) -> None:
-        self.home, self.project = home, project
+        self.home, self.project, self.page = home, project, 0
         claude = programs / "claude"
         claude.write_text(CLAUDE.format(python=sys.executable))
         claude.chmod(0o755)
@@ -84,9 +84,10 @@ class World:
 
     def prepare(self) -> None:
         """Begin a page: flowd runs, and there are open steps."""
+        self.page += 1
         self.run("flowd start")
         for step in ("Write the tests", "Ask Eva about rounding", "Update the docs"):
-            self.run(f"flow next add {shlex.quote(step)}")
+            self.run(f"flow next add {shlex.quote(f'{step}, page {self.page}')}")
         self.run("flow save 'Parser done' --goal 'Ship the parser'")
 
     def run(self, command: str, *, may_fail: bool = False) -> str:
@@ -129,7 +130,7 @@ class World:
         home = Path(self.environment["HOME"])
         folders = (".local/share/bash-completion/completions", ".config/fish/completions")
         transcripts = ".claude/projects/-home-me-app"
-        for folder in (*folders, transcripts):
+        for folder in (*folders, transcripts, "shop"):
             (home / folder).mkdir(parents=True, exist_ok=True)
         transcript = (DATA / "transcripts" / "fixed.jsonl").read_bytes()
         (home / transcripts / "0b1c.jsonl").write_bytes(transcript)

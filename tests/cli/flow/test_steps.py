@@ -83,6 +83,17 @@ def test_a_number_that_is_not_there_is_an_error_with_a_hint(
     assert "there is no step 7" in capsys.readouterr().err
 
 
+def test_a_step_needs_the_work_of_a_session_also_after_saved_words(
+    tmp_path: Path, flow: FlowCommand, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
+    monkeypatch.chdir(tmp_path)
+    flow.flow("save", "Parser done", "--goal", "Ship it")
+    refused = flow.flow("next", "add", "Write the tests", code=1)
+    assert "no session has worked in this project yet" in refused
+    assert "start Claude Code here first" in refused
+
+
 def test_all_lists_the_steps_of_every_project(
     project: Path, flow: FlowCommand, monkeypatch: pytest.MonkeyPatch
 ) -> None:
