@@ -114,6 +114,8 @@ def brief(
         return Brief(None, None, warning)
     work = msgspec.structs.replace(found or Work(id="", project=project.root), **present)
     briefing = briefing_of(project, work, around)._replace(escalations=asks, handoff=_describe(latest))
+    if found is None and not present:
+        briefing = briefing._replace(status="")
     if latest is not None and briefing.handoff:
         known = {*briefing.unfinished, *briefing.learnings}
         briefing = briefing._replace(

@@ -1,6 +1,7 @@
 """Parse replies: the steps they name, the steps they report as done, and their result."""
 
 import re
+from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
 from flowd.extractors.text import Piece, cut, pieces, plain, sentences
@@ -225,15 +226,22 @@ def result_of(reply: str, size: int) -> str:
     return text
 
 
-def _reported(reply: str) -> list[str]:
-    found: list[str] = []
+def without_next_steps(reply: str) -> Iterator[tuple[Piece, str]]:
+    """Yield the pieces of *reply* and their plain texts, but for lists of what comes next: it is not done."""
     section = _Section()
-    lead = ""
     for piece in pieces(reply):
         text = plain(piece.text)
         opens = section.opens(piece, text)
-        # What comes next has not been done yet.
-        if piece.is_heading or (not opens and section.kind_of(piece) == "next"):
+        kind = kind_of_heading(text) if opens else section.kind_of(piece)
+        if piece.is_heading or kind != "next":
+            yield piece, text
+
+
+def _reported(reply: str) -> list[str]:
+    found: list[str] = []
+    lead = ""
+    for piece, text in without_next_steps(reply):
+        if piece.is_heading:
             lead = ""
             continue
         if lead and piece.is_item:

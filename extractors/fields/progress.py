@@ -5,6 +5,7 @@ from typing import Any
 
 from flowd.extractors.conversation.choices import is_consent, question_in
 from flowd.extractors.conversation.plans import open_tasks
+from flowd.extractors.conversation.replies import without_next_steps
 from flowd.extractors.text import (
     capitalised,
     cut,
@@ -234,9 +235,9 @@ def _of_block(reply: str) -> str:
 def _statements(reply: str) -> list[str]:
     """Return the first sentences of a reply that are not mere openers."""
     found: list[str] = []
-    for piece in pieces(reply):
+    for piece, text in without_next_steps(reply):
         if not piece.is_heading:
-            found += [one for one in sentences(plain(piece.text)) if not OPENERS.match(one)]
+            found += [one for one in sentences(text) if not OPENERS.match(one)]
         if len(found) > SENTENCES:
             break
     return found

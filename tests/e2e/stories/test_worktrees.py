@@ -55,7 +55,7 @@ def test_work_stays_with_its_worktree(story: Story) -> None:
     assert "CSV exporter" in second.told_other
     assert str(story.project) in second.told_other
     assert third.told_goal == EXPORT
-    assert f"in the worktree {other}" in third.told_other
+    assert f"in {other}, branch feature" in third.told_other
     assert "login page" in fourth.told_goal
     assert fourth.told_steps[0] == "Hash the passwords"
     assert "the branch was main" in fifth.told

@@ -282,3 +282,11 @@ def test_an_answer_to_a_complaint_is_not_yet_a_success() -> None:
     session.person("try again").edit("src/billing.py").run("pytest -q", "3 passed")
     session.assistant("The separator is right now.", "end_turn")
     assert session.state.status == "completed"
+
+
+def test_the_steps_that_a_closing_reply_names_are_not_where_it_stands() -> None:
+    """They have a list of their own."""
+    reply = "The exporter writes the orders.\n\nNext steps:\n1. Add the VAT column\n2. Write tests"
+    assert Transcript().person("Build the exporter").assistant(reply, "end_turn").state.now == (
+        "The exporter writes the orders."
+    )
