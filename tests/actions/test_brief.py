@@ -138,7 +138,7 @@ def test_work_after_a_persons_words_moves_only_the_present_activity(
 ) -> None:
     journal = Journal(database)
     journal.append(user_fields_fact(journal, str(project), {"goal": "My goal", "now": "My now"}, "s1"))
-    remember(database, project, "s1", goal="Found goal", now="Found now", status="completed", age_s=-5)
+    remember(database, project, "s1", goal="Found goal", now="Found now", status="completed", age_s=0)
     text = told(database, project)
     assert "**Goal:** My goal" in text
     assert "**Now:** Found now" in text
