@@ -4,6 +4,7 @@ import json
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -35,9 +36,13 @@ class ModelApi(FakeApi):
         super().__init__()
         self.answers: list[Answered] = []
         self.logged_tokens = 0
+        # What a compaction waits for: with a real model it takes half a minute.
+        self.before_compaction: Callable[[], None] = lambda: None
 
     def answer(self, asked: Asked) -> Answered:
         """Return the next of the answers for flowd, what the script says for the conversation."""
+        if asked.is_compaction:
+            self.before_compaction()
         if not is_flowds(asked):
             return super().answer(asked)
         self.asked.append(asked)
@@ -103,10 +108,20 @@ def meter(flowd: RunningFlowd) -> dict[str, Any]:
 
 def states(flowd: RunningFlowd) -> list[str]:
     """Return how the calls ended, the oldest first."""
+    return column(flowd, "state")
+
+
+def moments(flowd: RunningFlowd) -> list[str]:
+    """Return the moments of the calls, the oldest first."""
+    return column(flowd, "moment")
+
+
+def column(flowd: RunningFlowd, name: str) -> list[str]:
+    """Return one column of the calls, the oldest first."""
     with sqlite3.connect(f"file:{flowd.database}?mode=ro", uri=True) as connection:
-        rows = connection.execute("select state from flow_summaries order by id").fetchall()
+        rows = connection.execute(f"select {name} from flow_summaries order by id").fetchall()
     connection.close()
-    return [state for (state,) in rows]
+    return [value for (value,) in rows]
 
 
 def sink_is_done(flowd: RunningFlowd) -> bool:
@@ -172,6 +187,30 @@ def test_the_same_digest_is_asked_for_once_and_the_meter_equals_the_log(
     assert meter(flowd)["tokens_today"] == model.logged_tokens
     bodies = [json.dumps(asked.body["messages"]) for asked in model.calls()]
     assert len(bodies) == len(set(bodies))
+
+
+def test_a_compacted_session_is_told_what_the_model_worded_before(
+    model: ModelApi, flowd: RunningFlowd, claude: Path, place: Place, run_claude: RunClaude
+) -> None:
+    switched_on(flowd, claude)
+    model.before_compaction = partial(
+        wait_until, lambda: "answered" in states(flowd), "the model has answered"
+    )
+    model.script(
+        Use("Write", {"file_path": str(place.project / "parser.py"), "content": "def parse(): ...\n"}),
+        Use("Bash", {"command": "echo one"}, tokens=190_000),
+        Say("The parser is written. Next I will add tests for nested sections."),
+    )
+    words = ("-p", "--session-id", SESSION, "--allowedTools", "Write", "Bash", "--", TASK)
+    ran = run_claude(*words, CLAUDE_CODE_AUTO_COMPACT_WINDOW="100000")
+    assert ran.returncode == 0, ran.stderr
+    turn = model.turns_after_compaction()[0]
+    for part in (ANSWER["goal"], ANSWER["now"], "worded by a model"):
+        assert turn.count(str(part)) == 1, part
+    wait_until(lambda: sink_is_done(flowd), "the sink has seen the end of the session")
+    assert moments(flowd)[0] == "precompact"
+    assert len(moments(flowd)) == len(set(moments(flowd))) == len(model.calls())
+    assert meter(flowd)["tokens_today"] == model.logged_tokens
 
 
 def test_at_the_cap_it_stops_and_says_so(
