@@ -77,7 +77,7 @@ def _of_track(track: ResumedTrack) -> FoundHandoff | None:
 
 
 def _of_mail(mail: TrackMail) -> FoundHandoff:
-    document = read_document(mail.body)
+    document = read_document(mail.body.replace("\n- none", ""))
     fields = {match[1]: match[2] for match in _MAIL_FIELD.finditer(mail.body)}
     purpose = fields.get("Goal") or fields.get("Done") or fields.get("Now") or mail.subject
     branch = fields.get("Git", "").rpartition("@")[0].replace("unknown", "")

@@ -2,6 +2,7 @@
 
 import os
 import re
+import time
 from collections.abc import Iterator, Sequence
 
 from flowd.daemon.reading.failures import Failures
@@ -9,7 +10,7 @@ from flowd.daemon.reading.watcher import Watcher
 from flowd.extractors.fields.blocks import task_file_facts
 from flowd.handoff.markdown.directory import HandoffFile, handoff_files, is_handoff_name, stat_handoff
 from flowd.handoff.markdown.index import read_handoff_file
-from flowd.model.facts import Fact, HandoffIndexed
+from flowd.model.facts import Acknowledged, Fact, HandoffIndexed
 from flowd.redaction.live import LiveRedactor
 from flowd.store.documents import Ownership, indexed_fact, open_escalations
 from flowd.store.journal import Journal
@@ -64,10 +65,12 @@ class HandoffFiles:
         if not self._watcher.watch(self.root) and not os.path.isdir(self.root):  # noqa: PTH112 returns False, never raises
             self._watcher.watch(os.path.dirname(self.root))  # reports when it is created
             return []
-        ownership = Ownership(self._journal)
-        return [
-            fact for name in _names(self.root) for fact in self._directory(f"{self.root}/{name}", ownership)
-        ]
+        ownership, is_first = Ownership(self._journal), not self._seen
+        found: list[Fact] = []
+        for name in _names(self.root):
+            facts = self._directory(f"{self.root}/{name}", ownership)
+            found += [*facts, *(_acknowledged(facts[1:]) if is_first else [])]
+        return found
 
     def facts(self, path: str) -> list[Fact]:
         """Return the facts of what is new at *path*: a document, its directory, or the root."""
@@ -87,7 +90,8 @@ class HandoffFiles:
     def _file(self, path: str, ownership: Ownership) -> list[Fact]:
         file = stat_handoff(path) if self._is_handoff(path) else None
         if file is None:
-            self._seen.pop(path, None)  # it stays indexed; if it returns, it is read again
+            if self._seen.pop(path, None):  # it stays indexed; if it returns, it is read again
+                self.refresh()
             return []
         try:
             return self._indexed(file, ownership)
@@ -116,6 +120,15 @@ class HandoffFiles:
         directory, name = os.path.split(path)
         root, project = os.path.split(directory)
         return root == self.root and not project.startswith(".") and is_handoff_name(name)
+
+
+def _acknowledged(facts: list[Fact]) -> list[Fact]:
+    """Return that the escalations of *facts* were seen: before flowd, a newer handoff had followed them."""
+    bodies = [fact.body for fact in facts if isinstance(fact.body, HandoffIndexed) and fact.body.escalations]
+    return [
+        Fact(f"acknowledged:{body.path}", "", "", time.time(), Acknowledged(body.path, body.escalations))
+        for body in bodies
+    ]
 
 
 def _names(root: str) -> list[str]:

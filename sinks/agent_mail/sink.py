@@ -64,7 +64,7 @@ def checkpoint_mail(checkpoint: Checkpointed, track: TrackBeads | None, redact: 
         trigger=checkpoint.trigger,
         track=track.track if track else "",
         epic=checkpoint.epic,
-        context=state.now or state.goal or state.title or "work in progress",
+        context=state.now or state.goal or state.title or state.outcome or "work in progress",
         body=_body(checkpoint, track),
         redact=redact,
     )

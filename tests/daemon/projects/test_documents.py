@@ -215,3 +215,27 @@ def test_a_real_daemon_leaves_a_handoff_when_a_session_ends(daemon_home: "Daemon
     assert name == "5e551017-auto.md"
     assert "Paint the door of the shop in blue" in (directory / name).read_text()
     assert name in index.read_text()
+
+
+def test_at_the_first_start_only_the_newest_handoff_asks_for_a_person(
+    following: "Following", directory: Path
+) -> None:
+    """What stands in older ones has been followed by a newer handoff long ago."""
+    for age_s, name in ((900, "a.md"), (600, "b.md"), (60, "c.md")):
+        path = written(directory, name, f"{TEXT}\n{SIGNAL}: {name}\n")
+        os.utime(path, (time.time() - age_s,) * 2)
+    following.catch_up()
+    assert [one.reason for one in open_escalations(Journal(following.database))] == ["c.md"]
+    path = written(directory, "d.md", f"{TEXT}\n{SIGNAL}: d.md\n")
+    following.look(path)
+    reasons = {one.reason for one in open_escalations(Journal(following.database))}
+    assert reasons == {"c.md", "d.md"}
+
+
+def test_an_escalation_ends_when_its_file_is_removed(following: "Following", directory: Path) -> None:
+    path = written(directory, "a.md", f"{TEXT}\n{SIGNAL}: keys\n")
+    following.look(path)
+    following.catch_up()
+    path.unlink()
+    following.look(path)
+    assert heard(following) == ()
