@@ -8,6 +8,8 @@ from typing import Any
 
 import msgspec
 
+from flowd.handoff.errors import HandoffError
+from flowd.handoff.yaml.storage import read_stored
 from flowd.model.facts import Fact, TrackBound, UserFieldsSaved
 from flowd.store.database import Database
 from flowd.store.journal import Journal
@@ -69,7 +71,8 @@ class HandoffYamlStates:
     def get(self, project: str) -> HandoffYamlState:
         """Return the stored state of *project*'s handoff.yaml, an empty one if there is none."""
         with self._database.reading() as connection:
-            return _state_in(connection, project)
+            state = _state_in(connection, project)
+            return state if state.written else _copied_state(connection, project) or state
 
     def projects(self) -> list[str]:
         """Return every project whose handoff.yaml flowd has written or looked at."""
@@ -135,6 +138,24 @@ def _put(connection: sqlite3.Connection, state: HandoffYamlState) -> None:
             state.origin,
         ),
     )
+
+
+def _copied_state(connection: sqlite3.Connection, project: str) -> HandoffYamlState | None:
+    """Return the values that flowd wrote elsewhere, if the handoff.yaml of *project* is a copy of it."""
+    try:
+        present = read_stored(project).mapping or {}
+    except HandoffError:
+        return None
+    session = present.get("session_id")
+    rows = connection.execute(
+        "select project from flow_handoffs where session_id = ? and session_id != '' and project != ?",
+        (session if isinstance(session, str) else "", project),
+    ).fetchall()
+    for (place,) in rows:
+        state = _state_in(connection, place)
+        if any(state.is_ours(field, present.get(field)) for field in GUARDED):
+            return HandoffYamlState(project, written=state.written)
+    return None
 
 
 def folder_identity(project: str) -> str:

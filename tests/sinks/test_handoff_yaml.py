@@ -1,6 +1,7 @@
 """handoff.yaml shows the current work, and a person's words in it stand."""
 
 import itertools
+import shutil
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -111,7 +112,8 @@ def test_what_was_there_before_flowd_is_a_persons(sink: HandoffYamlSink, project
     text = file_of(project).read_text()
     assert text.startswith("# ours\n")
     found = handoff(project)
-    assert list(found)[:5] == ["zeta", "goal", "status", "now", "alpha"]
+    theirs = ["zeta", "goal", "status", "now", "alpha"]
+    assert [name for name in found if name in theirs] == theirs
     assert (found["zeta"], found["alpha"], found["goal"], found["now"]) == (1, ["x"], "Theirs", "Reading")
     assert not (file_of(project).parent / ".gitignore").exists()
 
@@ -261,3 +263,24 @@ def test_a_file_that_shows_a_work_which_is_gone_shows_the_latest_that_is_left(
         put_works(connection, WorkRows(removed=["w2"]))
     sink.accept(work_fact(left))
     assert handoff(project)["goal"] == "Mend the parser"
+
+
+def test_a_copied_project_goes_on_with_work_of_its_own(sink: HandoffYamlSink, project: Path) -> None:
+    """The values in the copy are flowd's, not a person's, who would be waited for."""
+    sink.accept(state(project, status="completed", outcome="Mended"))
+    copy = project.with_name("copy")
+    shutil.copytree(project, copy)
+    sink.flush()
+    sink.accept(state(copy, "s2", id="w2", goal="Write the lexer", last_activity_at=NOW + 5))
+    shown = handoff(copy)
+    assert (shown["goal"], shown["status"], shown["outcome"]) == ("Write the lexer", "in_progress", None)
+
+
+def test_what_a_person_changed_in_a_copy_stands(sink: HandoffYamlSink, project: Path) -> None:
+    sink.accept(state(project))
+    copy = project.with_name("copy")
+    shutil.copytree(project, copy)
+    edit(copy, goal="My own goal")
+    sink.flush()
+    sink.accept(state(copy, "s2", id="w2", goal="Write the lexer", last_activity_at=NOW + 5))
+    assert handoff(copy)["goal"] == "My own goal"
