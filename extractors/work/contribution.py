@@ -152,12 +152,25 @@ def decide(given: Contribution, works: list[Work]) -> Decision:
     """Return the role of a session that belongs to no work yet; *works* are its project's, latest first."""
     if given.is_headless or not has_substance(given):
         return Decision("visitor")
-    ranked = sorted(((score(given, work), -place) for place, work in enumerate(works)), reverse=True)
+    ranked = sorted(((_first_score(given, work), -place) for place, work in enumerate(works)), reverse=True)
     if ranked and ranked[0][0] >= THRESHOLD:
         return Decision("joins", works[-ranked[0][1]].id)
     if is_one_off(given) and works:
         return Decision("visitor")
     return Decision("begins")
+
+
+def _first_score(given: Contribution, work: Work) -> float:
+    """Return the weight of the evidence that a session joins *work*.
+
+    Two sessions that go on beside each other are on the same branch because they are in the same checkout: it
+    counts only if they share files.
+    """
+    points = score(given, work)
+    beside = work.touched_at > given.started_at
+    if beside and not own_files(given.files) & own_files(work.files):
+        points -= max(0.0, _branches(given, work))
+    return points
 
 
 def score(given: Contribution, work: Work) -> float:

@@ -1,4 +1,4 @@
-"""The real client while the daemon is stopped, hung or cut off: no hook fails, waits or loses anything."""
+"""The real client while the daemon is stopped or hung: no hook fails, waits or loses anything."""
 
 import json
 from collections.abc import Callable
@@ -27,7 +27,6 @@ EVENTS = {
 TROUBLES: dict[str, Callable[[RunningFlowd], None]] = {
     "stopped": RunningFlowd.stop,
     "hung": RunningFlowd.suspend,
-    "cut off": lambda flowd: flowd.socket.unlink(),
 }
 
 

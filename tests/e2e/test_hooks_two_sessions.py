@@ -44,7 +44,7 @@ def test_a_killed_client_is_found_unfinished_and_the_next_one_told(
     assert PARSER in told(turn)
     assert "parser.py" in told(turn)
     assert "left unfinished" in told(turn)
-    sessions = json.loads(flowd.flow("sessions", "--json").stdout)
+    sessions = json.loads(flowd.flow("sessions", "--json").stdout)["sessions"]
     assert {each["session_id"]: each["phase"] for each in sessions} == {FIRST: "unfinished", SECOND: "ended"}
 
 
