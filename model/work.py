@@ -115,6 +115,8 @@ class Work(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     sessions: tuple[str, ...] = ()
     # When the last request was asked that has been worked on since.
     worked_at: float = 0.0
+    # When the last request was asked.
+    asked_at: float = 0.0
     user: UserWords = UserWords()
     # Where fields come from that rules did not derive: "person", "block" or "model".
     origins: dict[str, str] = {}

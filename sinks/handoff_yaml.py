@@ -26,6 +26,8 @@ from flowd.workspace.project import FOLDER
 
 MAX_FILES = 20
 DAY_S = 86_400.0
+# So long after its last record a work no longer holds its file against another one that goes on.
+HELD_S = 600.0
 MAX_CACHED = 256
 
 
@@ -43,6 +45,7 @@ class HandoffYamlSink:
         self._cached: dict[str, HandoffYamlState] = {}
         self._files: dict[str, Merged] = {}
         self._unsaved: dict[str, HandoffYamlState] = {}
+        self._asked: dict[str, tuple[str, float]] = {}
         self._journal = Journal(database)
         self._tracked = TrackedGuard()
 
@@ -61,12 +64,24 @@ class HandoffYamlSink:
         if work is None or not self._is_wanted(work):
             return
         shown = self._state_of_file(work.project)
-        if not self._is_newer(shown, work):
+        if not self._is_newer(shown, work) and not self._is_held(shown, work):
             try:
                 self._tracked.check(self._journal, work.project)
             except TrackedHandoffError as error:
                 raise PermanentFailureError(str(error), hint=error.hint) from error
             self._write(work, shown)
+
+    def _is_held(self, shown: HandoffYamlState, work: Work) -> bool:
+        """Return True if the file shows another work under way, which the person asked for later.
+
+        Without this two sessions at work would take the file from each other at every record.
+        """
+        held, asked_at = self._asked.get(work.project, ("", 0.0))
+        is_other = bool(held) and held != work.id and held == shown.work
+        is_held = is_other and asked_at > work.asked_at and work.touched_at - shown.last_activity_at < HELD_S
+        if not is_held:
+            _remember(self._asked, work.project, (work.id, work.asked_at))
+        return is_held
 
     def flush(self) -> None:
         """Store which work each file shows; the files themselves were synced when they were written."""

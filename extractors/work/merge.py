@@ -170,6 +170,7 @@ def merged(work: Work, contributions: list[Contribution]) -> Work:
         steps=(*steps, *upkeep_of(last)),
         sessions=tuple(given.session_id for given in in_order),
         worked_at=max(_worked_at(given) for given in in_order),
+        asked_at=max(_asked_at(given) for given in in_order),
     )
     return moved_on(drawn, last)
 
@@ -192,8 +193,13 @@ def moved_on(work: Work, last: Contribution) -> Work:
         worktree=last.worktree,
         questions=last.questions,
         worked_at=max(work.worked_at, _worked_at(last)),
+        asked_at=max(work.asked_at, _asked_at(last)),
         blockers=last.blockers,
     )
+
+
+def _asked_at(given: Contribution) -> float:
+    return max((turn.at for turn in given.evidence.turns), default=0.0)
 
 
 def _worked_at(given: Contribution) -> float:

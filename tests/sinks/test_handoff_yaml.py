@@ -284,3 +284,29 @@ def test_what_a_person_changed_in_a_copy_stands(sink: HandoffYamlSink, project: 
     sink.flush()
     sink.accept(state(copy, "s2", id="w2", goal="Write the lexer", last_activity_at=NOW + 5))
     assert handoff(copy)["goal"] == "My own goal"
+
+
+def test_two_sessions_at_work_do_not_take_the_file_from_each_other(
+    sink: HandoffYamlSink, project: Path
+) -> None:
+    """It shows the work that a person asked for last, not the one that wrote the last line."""
+    told: list[str] = []
+    for second in range(12):
+        name = "ab"[second % 2]
+        asked = {"a": NOW - 90, "b": NOW - 80}[name]
+        fields = {"id": f"w-{name}", "goal": f"Work {name}", "asked_at": asked, "now": f"Step {second}"}
+        sink.accept(state(project, name, last_activity_at=NOW - 60 + second, **fields))
+        told.append(handoff(project)["goal"])
+    assert told == ["Work a", *["Work b"] * 11]
+    again = {"id": "w-a", "goal": "Work a", "asked_at": NOW - 20}
+    sink.accept(state(project, "a", last_activity_at=NOW - 10, **again))
+    assert handoff(project)["goal"] == "Work a"
+
+
+def test_a_work_that_rests_gives_the_file_away(sink: HandoffYamlSink, project: Path) -> None:
+    """Its last request was later, but nothing has happened in it for long."""
+    late = {"id": "w-b", "goal": "Work b", "asked_at": NOW - 3000}
+    sink.accept(state(project, "b", last_activity_at=NOW - 2900, **late))
+    early = {"id": "w-a", "goal": "Work a", "asked_at": NOW - 3600}
+    sink.accept(state(project, "a", last_activity_at=NOW - 5, **early))
+    assert handoff(project)["goal"] == "Work a"
