@@ -195,6 +195,7 @@ def create_summaries(tables: Tables) -> None:
     )
     tables.table("flow_summaries").create_index(["digest"], unique=True, if_not_exists=True)
     tables.table("flow_summaries").create_index(["work", "at"], if_not_exists=True)
+    tables.table("flow_summaries").create_index(["at"], if_not_exists=True)
     tables.table("flow_consents").create({"id": int, "at": float, "engine": str}, pk="id", if_not_exists=True)
 
 

@@ -135,7 +135,7 @@ class Works:
                 "select (select max(at) from flow_facts where kind = 'words'), "
                 "(select max(at) from flow_facts where kind = 'step'), "
                 "(select max(seq) from flow_facts where kind = 'handoff'), "
-                "(select count(*) from flow_summaries where body != ''), "
+                "(select id * 2 + (body != '') from flow_summaries order by id desc limit 1), "
                 "(select max(id) from flow_consents)"
             ).fetchone()
         return tuple(value or 0.0 for value in row)

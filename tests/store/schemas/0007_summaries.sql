@@ -24,4 +24,6 @@ CREATE UNIQUE INDEX "idx_flow_summaries_digest"
     ON "flow_summaries" ("digest");
 CREATE INDEX "idx_flow_summaries_work_at"
     ON "flow_summaries" ("work", "at");
+CREATE INDEX "idx_flow_summaries_at"
+    ON "flow_summaries" ("at");
 COMMIT;
