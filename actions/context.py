@@ -112,6 +112,8 @@ def _project_here() -> str:
 def find_project(directory: str | None = None) -> Project:
     """Return the project of *directory* (default: the working directory); raise FlowdError without one."""
     start = os.path.abspath(directory) if directory else _working_directory()  # noqa: PTH100 no resolving yet
+    if not os.path.isdir(start):  # noqa: PTH112 a string
+        raise FlowdError(f"there is no directory {start}", hint="give the directory of a project")
     project = resolve_project(start)
     if project is None:
         raise FlowdError(f"{start} is not in a project", hint="change into a project directory and try again")

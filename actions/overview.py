@@ -1,6 +1,7 @@
 """The state of a project at a glance: its handoff.yaml, sessions, briefings, escalations and threads."""
 
 from collections.abc import Iterable
+from pathlib import Path
 
 import msgspec
 
@@ -13,6 +14,7 @@ from flowd.actions.trust import foreign_fields
 from flowd.actions.works import open_works
 from flowd.extractors.work.summary import ORIGIN_FIELDS, origin_of
 from flowd.handoff.briefing import fields, sections
+from flowd.handoff.yaml.api import handoff_problem
 from flowd.handoff.yaml.document import Handoff
 from flowd.model.facts import Checkpointed, Injected
 from flowd.model.session import SessionState, latest_activity, phase_of
@@ -135,6 +137,7 @@ class ProjectOverview(msgspec.Struct, frozen=True):
     other_works: list[OtherWork]
     foreign: list[str] = []
     document: str = ""
+    handoff_problem: str = ""
     store_error: str | msgspec.UnsetType = msgspec.UNSET
 
 
@@ -164,6 +167,7 @@ def project_overview(context: Context, project: Project) -> ProjectOverview:
         work=stored.work,
         fields=stored.fields,
         sections=stored.sections,
+        handoff_problem="" if handoff else handoff_problem(Path(project.root)),
         other_works=stored.other_works,
         foreign=foreign,
         document=stored.document,

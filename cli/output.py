@@ -184,6 +184,8 @@ def wrapped(text: str, *, first: str, rest: str) -> list[str]:
                 lines[-1], word = start + gap + word, ""
             elif gap:
                 lines.append(rest)
+            elif "/" in word:  # a path in one piece can be copied, also where the terminal wraps it
+                lines[-1], word = start + word, ""
             else:
                 piece = _fitting(word, max(1, width - text_width(start)))
                 lines[-1], word = start + piece, word[len(piece) :]

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, MutableMapping
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, NoReturn
 
 # structlog imports rich when it finds it, and asyncio for methods that are never awaited here; the daemon
 # must not carry them. None makes an import fail, as documented; for asyncio an empty module is enough.
@@ -23,6 +23,13 @@ from flowd.config.settings import LogSettings  # noqa: E402 same
 
 LOG_NAME = "flowd.log"
 
+
+def _drop(*_: object) -> NoReturn:
+    raise structlog.DropEvent
+
+
+# Until logging is set up, as in a command, events go nowhere: a person's terminal is no log.
+structlog.configure(processors=[_drop])
 log: structlog.stdlib.BoundLogger = structlog.get_logger()
 Redact = Callable[[str], str]
 

@@ -4,7 +4,7 @@ import errno
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from flowd.system.errors import FlowdError
+from flowd.system.errors import FlowdError, error_of_system
 
 _REFUSED = frozenset({errno.EACCES, errno.EPERM, errno.EROFS})
 
@@ -56,8 +56,11 @@ def wrap_os_errors(action: str, path: object) -> Iterator[None]:
         reason = error.strerror or str(error)
         if error.errno in _REFUSED:
             hint = "check who owns it and its mode, then try again"
-            raise HandoffPermissionError(f"Permission denied {action} {path}: {reason}", hint=hint) from error
-        raise HandoffDiskError(f"Failed {action} {path}: {reason}") from error
+            also = "" if reason == "Permission denied" else f": {reason}"
+            raise HandoffPermissionError(f"Permission denied {action} {path}{also}", hint=hint) from error
+        explained = error_of_system(error)
+        hint = explained.hint if explained else ""
+        raise HandoffDiskError(f"Failed {action} {path}: {reason}", hint=hint) from error
 
 
 def warn(event: str, **fields: object) -> None:
@@ -66,4 +69,7 @@ def warn(event: str, **fields: object) -> None:
     import logging
 
     text = " ".join(f"{name}={value!r}" for name, value in fields.items())
-    logging.getLogger("flowd.handoff").warning("%s %s", event, text)
+    logger = logging.getLogger("flowd.handoff")
+    if not logger.handlers:  # without a log, as in a command, the warning must not reach the terminal
+        logger.addHandler(logging.NullHandler())
+    logger.warning("%s %s", event, text)

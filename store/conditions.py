@@ -1,5 +1,7 @@
 """Map SQLite errors that the user can act on to a StoreError with a condition and a hint."""
 
+import os
+import shlex
 import sqlite3
 from pathlib import Path
 
@@ -19,7 +21,7 @@ _CONDITIONS = {
     sqlite3.SQLITE_CORRUPT: _CORRUPT,
     sqlite3.SQLITE_CANTOPEN: (
         "cannot open",
-        "check that the directory of core.db exists and is writable",
+        "check owner and permissions of core.db and its directory with `ls -l`: both must be yours",
     ),
     sqlite3.SQLITE_PERM: _NOT_PERMITTED,
     sqlite3.SQLITE_AUTH: _NOT_PERMITTED,
@@ -40,7 +42,16 @@ def named_error(error: sqlite3.DatabaseError, path: Path) -> StoreError | None:
         condition, hint = MOVED
     else:
         return None
-    return StoreError(f"core.db is {condition}: {path} ({error})", condition=condition, hint=hint)
+    why = str(error)
+    if condition == "cannot open" and path.exists() and not os.access(path, os.R_OK | os.W_OK):
+        why = "Permission denied"
+        hint = f"chmod u+rw {shlex.quote(str(path))}"
+    return StoreError(f"{sentence(condition)}: {path} ({why})", condition=condition, hint=hint)
+
+
+def sentence(condition: str) -> str:
+    """Return *condition* as a sentence about core.db."""
+    return "core.db cannot be opened" if condition == "cannot open" else f"core.db is {condition}"
 
 
 def locked_error(path: Path) -> StoreError:
@@ -70,4 +81,6 @@ def _not_a_database(path: Path) -> tuple[str, str]:
         magic = b""
     if magic == SQLITE_MAGIC:
         return _CORRUPT
-    return "encrypted or not SQLite", "set store.path to another file; flowd leaves this one as it is"
+    name = shlex.quote(str(path))
+    hint = f"move it away (`mv {name} {name}.old`) and run `flowd restart`, or `flowd restore-backup`"
+    return "encrypted or not SQLite", hint

@@ -87,7 +87,10 @@ def _of_mail(mail: TrackMail) -> FoundHandoff:
 
 def _by_path(name: str) -> ParsedHandoff | None:
     file = stat_handoff(os.path.abspath(os.path.expanduser(name)))  # noqa: PTH100, PTH111 strings are wanted
-    return parse_file(file) if file else None
+    parsed = parse_file(file) if file else None
+    if parsed and not (parsed.document.sections or parsed.document.session_id or parsed.document.timestamp):
+        raise FlowdError(f"{name} is no handoff document", hint="list them with `flow handoff log`")
+    return parsed
 
 
 def _by_name(documents: list[ParsedHandoff], name: str) -> ParsedHandoff | None:

@@ -6,7 +6,7 @@ from typing import Any
 from flowd.actions.context import Context, find_project
 from flowd.actions.works import open_works
 from flowd.cli.output import print_json
-from flowd.cli.parser import add_verb
+from flowd.cli.parser import UsageError, add_verb
 from flowd.handoff.task_context import NOT_ACCEPTED, SIZES, TaskContext, render, render_learned, render_steps
 from flowd.store.database import Database
 from flowd.store.knowledge.context import context_from, contexts_before, learned_gotchas
@@ -47,6 +47,8 @@ def add_parser(subparsers: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the context."""
+    if not arguments.task.strip():
+        raise UsageError("name a task", hint="for example: flow context task-005")
     project = find_project(arguments.project).root
     with Context() as context:
         is_session = bool(context.session_id)
@@ -58,7 +60,8 @@ def run(arguments: argparse.Namespace) -> int:
         return 0
     parts = [render(contexts, SIZES[arguments.size]), render_steps(contexts), learned]
     parts += [f"> {', '.join(sorted(withheld))}: left out, it {NOT_ACCEPTED}\n"] if withheld else []
-    print("\n".join(part for part in parts if part), end="")
+    text = "\n".join(part for part in parts if part)
+    print(text or f"no task before {arguments.task} has left a structured handoff block here\n", end="")
     return 0
 
 

@@ -1,12 +1,14 @@
 """``flow extract``: print the state that flowd extracts from a transcript, or from a part of one."""
 
 import argparse
+import re
 from pathlib import Path
 from typing import Any
 
 from flowd.actions.context import Context
 from flowd.cli.output import print_json, wrapped
 from flowd.cli.parser import add_verb
+from flowd.config.paths import claude_config_dir
 from flowd.extractors.transcript.protocol import ProjectPlace
 from flowd.extractors.transcript.session import TranscriptReading, first_lines, read_transcript
 from flowd.model.session import SessionState
@@ -15,6 +17,7 @@ from flowd.workspace.project import resolve_project
 
 EXAMPLES = """\
   flow extract ~/.claude/projects/-home-me-app/0b1c.jsonl
+  flow extract 0b1c2d3e                 a session, by the start of its id
   flow extract session.jsonl --until-line 120
   flow extract session.jsonl --json | jq .next
 """
@@ -47,12 +50,18 @@ def add_parser(subparsers: Any) -> None:
         examples=EXAMPLES,
         json="print the state as JSON, insights with their records",
     )
-    parser.add_argument("file", type=Path, metavar="FILE", help="a transcript (.jsonl) of Claude Code")
+    parser.add_argument(
+        "file",
+        type=Path,
+        metavar="FILE|SESSION",
+        help="a transcript (.jsonl) of Claude Code, or the start of a session id",
+    )
     parser.add_argument("--until-line", type=_line_number, metavar="N", help="read the first N lines only")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the state after the last line read."""
+    arguments.file = _file_of(arguments.file)
     data = _contents(arguments.file)
     if arguments.until_line is not None:
         data = first_lines(data, arguments.until_line)
@@ -76,6 +85,21 @@ def _line_number(text: str) -> int:
     if number < 1:
         raise argparse.ArgumentTypeError("must be at least 1")
     return number
+
+
+def _file_of(given: Path) -> Path:
+    """Return *given*, or the transcript of the session whose id begins with it."""
+    name = str(given)
+    if given.exists() or not re.fullmatch(r"[0-9a-fA-F-]{4,36}", name):
+        return given
+    with Context() as context:
+        projects = claude_config_dir(context.settings.claude.config_dir) / "projects"
+    found = sorted(projects.glob(f"*/{name}*.jsonl"))
+    if len(found) == 1:
+        return found[0]
+    listed = f": {', '.join(file.stem for file in found[:3])}" if found else ""
+    problem = "several sessions begin" if found else "no session begins"
+    raise FlowdError(f"{problem} with {name}{listed}", hint="`flow sessions --all` lists sessions")
 
 
 def _contents(file: Path) -> bytes:

@@ -54,7 +54,12 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _page(overview: ProjectOverview) -> list[str]:
     lines = [paint(overview.project, "bold")]
-    if not overview.handoff and not overview.document:
+    if overview.handoff_problem:
+        text = f"handoff.yaml cannot be used: {overview.handoff_problem}"
+        lines += _painted(text, "  ! ", " " * 4, "red")
+        text = "correct it; or run `flow save`, which writes a new one and keeps the broken one beside it"
+        lines += wrapped(text, first=" " * 4, rest=" " * 4)
+    elif not overview.handoff and not overview.document:
         lines.append("no handoff yet: the first session creates it, or run `flow save`")
     for text in overview.escalations:
         lines += _painted(text, "  ! ", " " * 4, "red")
@@ -137,7 +142,7 @@ def _foot(overview: ProjectOverview) -> list[str]:
         lines.append(f"core.db: {overview.store_error}")
     if overview.absence:
         lines.append(overview.absence)
-    return ["", *lines] if lines else []
+    return ["", *(part for line in lines for part in wrapped(line, first="", rest="  "))] if lines else []
 
 
 def _injected_lines(overview: ProjectOverview) -> list[str]:

@@ -20,6 +20,7 @@ from flowd.daemon.reading.watcher import Watcher
 from flowd.daemon.store_gate import StoreGate
 from flowd.daemon.supervised_thread import SupervisedThread
 from flowd.model.summary import ModelStatus
+from flowd.store.conditions import sentence
 from flowd.store.summaries import Summaries
 from flowd.store.threads.threads import counts as thread_counts
 from flowd.system.errors import FlowdError, StoreError
@@ -111,7 +112,7 @@ class StatusReporter:
         sources, unwatched = self._sources, list(self._sources.watcher().unwatched)
         reasons = []
         if sources.gate.condition:
-            reasons.append(f"core.db is {sources.gate.condition}")
+            reasons.append(f"{sentence(sources.gate.condition)} (run `flowd doctor`)")
         if unwatched:
             reasons += _polled(unwatched)
         if sources.settings_error():

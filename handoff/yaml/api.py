@@ -176,6 +176,15 @@ def read_handoff(project_root: Path) -> Handoff | None:
         return None
 
 
+def handoff_problem(project_root: Path) -> str:
+    """Return why the project's handoff.yaml cannot be used, empty if it can or if there is none."""
+    try:
+        read_stored(project_root)
+    except HandoffError as error:
+        return str(error)
+    return ""
+
+
 def save_handoff(data: Mapping[str, object], project_root: Path | None = None) -> Path:
     """Write *data* as the project's whole handoff; raise ``ValueError`` with the name of a wrong field."""
     root, handoff = _root(project_root), validated(data)

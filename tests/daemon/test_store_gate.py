@@ -50,7 +50,7 @@ def serves(records: int) -> Callable[[dict[str, Any]], bool]:
 
 def see_it_named(home: "DaemonHome", condition: str) -> None:
     status = home.wait_for(names(condition))
-    assert f"core.db is {condition}" in status["reasons"]
+    assert f"core.db is {condition} (run `flowd doctor`)" in status["reasons"]
     assert not status["healthy"]
 
 

@@ -42,7 +42,10 @@ class SettingsFile:
         try:
             self._write(before, after)
         except OSError as error:
-            raise FlowdError(f"cannot write {self.file}: {error.strerror}") from error
+            raise FlowdError(
+                f"cannot write {self.file}: {error.strerror}",
+                hint="nothing was changed; check owner and permissions of the file and its directory",
+            ) from error
         return backup
 
     def backups(self) -> list[str]:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from flowd.actions.context import Context
-from flowd.cli.flow import context
+from flowd.cli.flow import context, main
 from flowd.handoff.block.find import blocks_in_markdown
 from flowd.store.knowledge.graph import Provenance
 from flowd.store.knowledge.intake import keep_block
@@ -58,3 +58,11 @@ def test_what_the_project_learned_follows_when_asked_for(capsys: pytest.CaptureF
 def test_programs_get_the_whole_blocks(capsys: pytest.CaptureFixture[str]) -> None:
     (told,) = json.loads(printed(capsys, "3", "--from", "1", "--json"))["contexts"]
     assert told["block"]["outcome"] == "completed"
+
+
+def test_a_task_without_a_name_or_a_project_that_is_not_there_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["context", ""]) == 2
+    assert main(["context", "5", "--project", str(tmp_path / "nope")]) == 1
+    assert "there is no directory" in capsys.readouterr().err

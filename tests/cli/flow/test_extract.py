@@ -108,3 +108,17 @@ def test_paths_are_told_from_the_project_on_disk(tmp_path: Path, capsys: pytest.
     file.write_bytes(session.data)
     main(["extract", str(file), "--json"])
     assert json.loads(capsys.readouterr().out)["files"] == ["src/cart.py"]
+
+
+def test_a_session_is_named_by_the_start_of_its_id(
+    transcript: Path, private_home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = private_home / ".claude" / "projects" / "-shop"
+    folder.mkdir(parents=True)
+    for name in ("4fec7ea0-1111", "4fec9999-2222"):
+        (folder / f"{name}.jsonl").write_bytes(transcript.read_bytes())
+    assert main(["extract", "4fec7ea0"]) == 0
+    assert "Add a total" in capsys.readouterr().out
+    for name, problem in (("4fec", "several sessions begin with 4fec: "), ("abcd1234", "no session begins")):
+        assert main(["extract", name]) == 1
+        assert problem in capsys.readouterr().err
