@@ -23,7 +23,8 @@ _INTENTION = re.compile(
     r"(?:let me\b|let's\b|i(?:'ll|'d|'m going| am going| will| need| should| could| can| must| want| have"
     r"| might| think| see| notice| understand)\b|looking at\b|based on my\b)"
     r"|\b(?:let me|i'll|i will|i need to|i should|i want to|i have to|i'm going to|want me to)\b"
-    r"|^(?:step \d+\b|if you\b|\w+ (?:issues?|things?|problems?|errors?) (?:to fix|left|remain)\w*)"
+    r"|^(?:step \d+\b|if you\b|now (?:fix|add|update|run|check|remove|make|write)\b)"
+    r"|^(?:\w+ (?:issues?|things?|problems?|errors?) (?:to fix|left|remain)\w*)"
     r"|\bdiagnostics?\b(?=.* (?:show|are|is|will)\b)"
     r"|^(?:sounds like|happy to|good luck|glad|you're welcome|feel free|hmm|wait|oops)\b",
     re.IGNORECASE,
@@ -90,9 +91,9 @@ def _finding(text: str) -> list[tuple[Heading, str]]:
     text = as_report(text)
     if not text or _DANGLING.match(text):
         return []
-    if _CHOICE.search(text):
-        return [("decided", text)]
-    return [("done" if _DEED.match(text) else "learned", text)]
+    if _DEED.match(text):
+        return [("done", text)]
+    return [("decided" if _CHOICE.search(text) else "learned", text)]
 
 
 def _asked(text: str) -> list[tuple[Heading, str]]:

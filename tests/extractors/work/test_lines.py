@@ -22,6 +22,7 @@ def turns(*made: tuple[str, str]) -> Evidence:
         "Now I need to update the reference in the installer.",
         "Two issues to fix: a missing return and an unused import.",
         "But I should be careful here, the lint configuration is strict.",
+        "Now fix the rounding issue at the second call site.",
         "Sounds like you're testing the exporter.",
         "However, it also has an issue with the order of the rows.",
         "The diagnostics show an unused import that will be used later.",
@@ -45,6 +46,7 @@ def test_the_statements_beside_an_intention_are_kept() -> None:
         ("Added a null-byte check to the reader of worktree files.", "done"),
         ("src/till.py — Added a rate for vouchers, and its tests.", "done"),
         ("src/cart.py: Moved the tax rules into a table of their own.", "done"),
+        ("Renamed the exports to avoid stutter: String, Bytes and Lines.", "done"),
         ("The API answers 200 with an empty body when the token has expired.", "learned"),
     ],
 )
