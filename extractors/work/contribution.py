@@ -1,5 +1,6 @@
 """What a session contributes, and the decision which work it belongs to."""
 
+from collections.abc import Collection
 from typing import NamedTuple
 
 import msgspec
@@ -148,11 +149,14 @@ class Decision(NamedTuple):
     work: str = ""
 
 
-def decide(given: Contribution, works: list[Work]) -> Decision:
-    """Return the role of a session that belongs to no work yet; *works* are its project's, latest first."""
+def decide(given: Contribution, works: list[Work], beside: Collection[str] = ()) -> Decision:
+    """Return the role of a session that belongs to no work yet; *works* are its project's, latest first.
+
+    *beside* has the ids of works that another session was at when this one started.
+    """
     if given.is_headless or not has_substance(given):
         return Decision("visitor")
-    ranked = sorted(((_first_score(given, work), -place) for place, work in enumerate(works)), reverse=True)
+    ranked = sorted(((weight(given, work, beside), -place) for place, work in enumerate(works)), reverse=True)
     if ranked and ranked[0][0] >= THRESHOLD:
         return Decision("joins", works[-ranked[0][1]].id)
     if is_one_off(given) and works:
@@ -160,15 +164,14 @@ def decide(given: Contribution, works: list[Work]) -> Decision:
     return Decision("begins")
 
 
-def _first_score(given: Contribution, work: Work) -> float:
-    """Return the weight of the evidence that a session joins *work*.
+def weight(given: Contribution, work: Work, beside: Collection[str]) -> float:
+    """Return the weight of the evidence that *given* belongs to *work*; *beside*: works it goes on beside.
 
-    Two sessions that go on beside each other are on the same branch because they are in the same checkout: it
-    counts only if they share files.
+    Two sessions beside each other are on one branch because they are in one checkout: it counts only if they
+    share files.
     """
     points = score(given, work)
-    beside = work.touched_at > given.started_at
-    if beside and not own_files(given.files) & own_files(work.files):
+    if work.id in beside and not own_files(given.files) & own_files(work.files):
         points -= max(0.0, _branches(given, work))
     return points
 

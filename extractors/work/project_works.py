@@ -8,7 +8,7 @@ from flowd.extractors.work.contribution import (
     Decision,
     contribution_of,
     decide,
-    score,
+    weight,
 )
 from flowd.extractors.work.likeness import is_same_step
 from flowd.extractors.work.merge import merged, moved_on, status_of, with_document, work_id_of
@@ -208,16 +208,26 @@ class ProjectWorks:
 
         It stays where it is as long as its evidence suffices, and once another session has joined it.
         """
+        beside = self._beside(given)
         if before is None or before.role == "visitor" or before.work not in self._works:
-            return decide(given, self._candidates(given, ""))
+            return decide(given, self._candidates(given, ""), beside)
         others = [one for one in self.contributions(before.work) if one.session_id != given.session_id]
         candidates = self._candidates(given, before.work)
         if not others:
-            return decide(given, candidates)
+            return decide(given, candidates, beside)
         without = merged(self._works[before.work], others)
-        if before.role == "begins" or score(given, without) >= THRESHOLD:
+        if before.role == "begins" or weight(given, without, beside) >= THRESHOLD:
             return Decision(before.role, before.work)
-        return decide(given, [without, *candidates])
+        return decide(given, [without, *candidates], beside)
+
+    def _beside(self, given: Contribution) -> set[str]:
+        """Return the works that other sessions were at when this one started."""
+        return {
+            one.work
+            for one in self._assigned.values()
+            if one.contribution.session_id != given.session_id
+            and one.contribution.started_at <= given.started_at < one.contribution.last_activity_at
+        }
 
     def _candidates(self, given: Contribution, but: str) -> list[Work]:
         """Return the works that a session may go on with: those nearest to it in time, latest first."""

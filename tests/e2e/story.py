@@ -5,7 +5,7 @@ import sqlite3
 import subprocess
 import uuid
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from itertools import takewhile
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from tests.e2e.fake_message import Say, Step, Use, WritePlan
 from tests.e2e.place import Place
 from tests.e2e.running_flowd import RunningFlowd
 from tests.e2e.terminal import ESCAPE, READY, Terminal, wait_until
+from tests.support import waiting
 
 OPENING, CLOSING = "<flow-guardian-context>", "</flow-guardian-context>"
 INTERRUPTED = "[Request interrupted by user"
@@ -71,8 +72,15 @@ class Session:
         stops = self._story.count("Stop")
         self.terminal.enter(prompt)
         self.terminal.wait_for("Would you like to proceed?", since)
+        self.terminal.wait_for("to approve with this feedback", since)
+        wait_until(lambda: self._has_approved(stops), "the plan is approved")
+
+    def _has_approved(self, stops: int) -> bool:
+        """Press the return key, which does nothing once the plan is approved."""
         self.terminal.press("\r")
-        wait_until(lambda: self._story.count("Stop") > stops, "the plan is approved")
+        with suppress(AssertionError):
+            waiting.wait_until(lambda: self._story.count("Stop") > stops, deadline_s=5.0)
+        return self._story.count("Stop") > stops
 
     def wait_for_tool(self, command: str) -> None:
         """Return once *command* runs."""

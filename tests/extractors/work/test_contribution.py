@@ -29,6 +29,6 @@ def test_two_sessions_beside_each_other_on_one_branch_are_two_works() -> None:
     work = Work(
         id="w", project="/p", branch="topic", branches=("topic",), touched_at=500.0, files=("parser.py",)
     )
-    assert decide(on_topic(400.0, "manual.md"), [work]).role == "begins"
-    assert decide(on_topic(400.0, "manual.md", "parser.py"), [work]).role == "joins"
+    assert decide(on_topic(400.0, "manual.md"), [work], {"w"}).role == "begins"
+    assert decide(on_topic(400.0, "manual.md", "parser.py"), [work], {"w"}).role == "joins"
     assert decide(on_topic(90_000.0, "manual.md"), [work]).role == "joins"
