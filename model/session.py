@@ -37,6 +37,8 @@ StepSource = Literal[
 
 # The session id of what a person does outside of any session.
 PERSON = "person"
+# How an insight that only repeats a request begins.
+ASKED = "The user asked: "
 
 SessionPhase = Literal["active", "idle", "compacted", "ended", "unfinished", "vanished"]
 Status = Literal["in_progress", "completed", "blocked"]

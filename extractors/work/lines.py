@@ -5,7 +5,7 @@ from typing import Literal
 
 from flowd.extractors.text import cut_at_sentence, sentences
 from flowd.extractors.work.likeness import says_little
-from flowd.model.session import CommitMade, TurnSummary
+from flowd.model.session import ASKED, CommitMade, TurnSummary
 from flowd.model.work import Contribution
 
 Heading = Literal["asked", "done", "decided", "learned"]
@@ -15,7 +15,6 @@ LINE_LENGTH = 420
 REQUEST_LENGTH = 150
 ASKED_LENGTH = 220
 MIN_LENGTH = 25
-ASKED = "The user asked: "
 
 # What an assistant says it is going to do, or thinks while it does it, is over when it is read.
 _INTENTION = re.compile(

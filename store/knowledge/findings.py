@@ -8,7 +8,7 @@ from typing import NamedTuple
 import msgspec
 
 from flowd.model.block import stable_id
-from flowd.model.session import Insight, SessionState
+from flowd.model.session import ASKED, Insight, SessionState
 from flowd.store.database import Database
 from flowd.store.knowledge.graph import EXTRACTION_WEIGHT, Mention, NodeType, Provenance, add_mentions
 
@@ -73,11 +73,12 @@ def _new_mentions(state: SessionState, known: _Known) -> list[Mention]:
 
 
 def _findings(state: SessionState) -> Iterator[tuple[_Finding, Insight | None]]:
-    for insight in state.insights:
+    """Yield what the session found out; what it was asked for is no finding."""
+    for insight in (one for one in state.insights if not one.insight.startswith(ASKED)):
         yield _Finding(_TYPES[insight.category], insight.insight), insight
     insights = {insight.insight for insight in state.insights}
     for decision in state.decisions:
-        if decision not in insights:
+        if decision not in insights and not decision.startswith(ASKED):
             yield _Finding("decision", decision), None
 
 

@@ -229,3 +229,18 @@ def test_the_errors_of_blocks_are_shown_until_they_are_mended(database: Database
     )
     deliver(sink, block_fact(TEXT, at=9.0))
     assert block_errors(database) == []
+
+
+def test_what_a_person_asked_for_is_no_finding(database: Database) -> None:
+    asked = "The user asked: Make the till open slower"
+    told = state_fact(
+        SessionState(
+            session_id="s",
+            project=PROJECT,
+            insights=(Insight("context", asked), Insight("learning", "The till sensor is inverted")),
+            decisions=(asked,),
+            last_activity_at=5.0,
+        )
+    )
+    deliver(KnowledgeSink(database), told)
+    assert [node.summary for node in search(database, NodeQuery("till"))] == ["The till sensor is inverted"]
