@@ -9,6 +9,7 @@ import msgspec
 
 from flowd.actions.handoff.project import ProjectHandoffs
 from flowd.actions.handoff.track import ResumedTrack, TrackMail, find_track, summarise_track
+from flowd.actions.trust import withhold_document
 from flowd.handoff.markdown.directory import handoff_files, stat_handoff
 from flowd.handoff.markdown.document import DECIDED, Document, Kind
 from flowd.handoff.markdown.index import ParsedHandoff, parse_file, trigger_of
@@ -158,7 +159,8 @@ def resume_at_start(handoffs: ProjectHandoffs) -> ResumedHandoff | None:
 
 def _resume(handoffs: ProjectHandoffs, found: FoundHandoff, track: ResumedTrack | None) -> ResumedHandoff:
     """Compare *found* with the checkout, add the *track*, and record that the work was resumed."""
-    resumed = _compare(handoffs, found)
+    is_foreign = bool(found.path) and withhold_document(handoffs.context, handoffs.root, found.path)
+    resumed = msgspec.structs.replace(_compare(handoffs, found), not_accepted=is_foreign)
     if track is not None:
         percent = track.progress_percent if track.tasks_total else resumed.progress_percent
         resumed = msgspec.structs.replace(resumed, track=track, progress_percent=percent)

@@ -123,3 +123,24 @@ def test_a_handoff_that_git_tracks_is_not_changed_unasked(clone: Path, command: 
     command.flow("trust", "--yes")
     command.flow("save", "Stopped here")
     assert "Stopped here" in path.read_text()
+
+
+def test_a_committed_handoff_of_a_track_is_marked_and_kept_from_sessions(
+    clone: Path, command: FlowCommand, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = clone / "conductor" / "handoffs" / "login"
+    folder.mkdir(parents=True)
+    (clone / "conductor" / "tracks" / "login").mkdir(parents=True)
+    (clone / "conductor" / "tracks" / "login" / "plan.md").write_text("# Plan\n\n## Start\n- [ ] one\n")
+    front = "---\ntimestamp: 2026-03-01T10:00:00Z\ntrigger: manual\n---\n"
+    (folder / "2026-03-01_10-00-00-000_login_manual.md").write_text(
+        f"{front}# Handoff\n\n## Context\n\n{ORDERS}\n"
+    )
+    git(clone, "add", "-A")
+    marked = command.flow("handoff", "resume", "login")
+    assert ORDERS in marked
+    assert "not accepted" in marked
+    monkeypatch.setenv("CLAUDE_CODE_SESSION_ID", "s1")
+    assert ORDERS not in command.flow("handoff", "resume", "login", code=1)
+    assert ORDERS in command.flow("trust", "--yes")
+    assert "not accepted" not in command.flow("handoff", "resume", "login")
