@@ -50,6 +50,8 @@ COULD_NOT = {
     "flow trust": "a person has to answer at a terminal",
     "flowd restore-backup latest": "no daily backup has been made yet",
     "flowd setup": "a person has to answer at a terminal, or doctor finds the stand-ins",
+    "flowd config edit": "there is no terminal to edit at",
+    "flowd uninstall --purge": "a person has to answer at a terminal",
     "flowd model": "a person has to answer at a terminal, and the client is a stand-in",
     "flowd doctor": "stand-ins are not the real programs",
 }
