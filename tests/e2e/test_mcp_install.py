@@ -29,7 +29,7 @@ def test_the_real_client_is_registered_once_connects_and_forgets(
     claude: Path, place: Place, run_claude: RunClaude
 ) -> None:
     assert "ran  claude mcp add-json --scope user flowd" in step(place, claude, "install", "--mcp").stdout
-    assert "Claude Code knows flowd already" in step(place, claude, "install", "--mcp").stdout
+    assert "already registered with Claude Code" in step(place, claude, "install", "--mcp").stdout
     assert "Connected" in run_claude("mcp", "list").stdout
     assert "ran  claude mcp remove --scope user flowd" in step(place, claude, "uninstall").stdout
     assert "flowd" not in run_claude("mcp", "list").stdout
