@@ -40,7 +40,7 @@ _OPTIONS = (
 )
 _OPTION_START = re.compile(r" -(?=[pPawNkKUub]|-(?:proxy-)?user[ =])")
 _PIPED = re.compile(
-    r"(?:echo|printf)[ \t]+(?:-\w[ \t]+)?"
+    r"(?:echo|printf)[ \t]++(?:-\w[ \t]++)?"
     r"(?:(?=[\"']?[\w.-]{1,64}:[^\n|]{4,128}\|[^\n]{0,20}chpasswd)[\"']?[\w.-]{1,64}:"
     r"|(?=[^\n|]{1,260}\|[ \t]*+(?:sudo[ \t]+-\w{0,3}S"
     r"|[^\n|]{0,120}--(?:(?:password|token|key)-stdin|with-token)\b|[^\n|]{0,80}\bsecrets?[ \t]+(?:put|set|create|add)\b)))"
