@@ -154,7 +154,10 @@ def _cannot_listen(host: str, port: int, error: OSError) -> FlowdError:
             f"port {port} on {host} is in use, perhaps by another flowd serve",
             hint="stop that one, or choose another with --port or serve.port",
         )
-    return FlowdError(f"cannot listen on {host} port {port}: {error.strerror or error}")
+    return FlowdError(
+        f"cannot listen on {host} port {port}: {error.strerror or error}",
+        hint="--host takes an address of this machine; the usual one is 127.0.0.1",
+    )
 
 
 PATH = "/mcp"

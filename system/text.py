@@ -1,5 +1,6 @@
 """Short texts for people: one line, cut to a length, lists that count what was left out."""
 
+import functools
 import re
 from collections.abc import Sequence
 
@@ -7,7 +8,7 @@ ELLIPSIS = "…"
 # Control characters but line feed and tab, and what is there without being seen: format characters, lone
 # surrogates, separators, private use, tags, and the selectors that carry hidden bytes. Joiners and the two
 # selectors of emoji stay, but only once after a letter.
-_UNSEEN = re.compile(
+_UNSEEN = (
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u115f\u1160\u180b-\u180f\u200b\u200e\u200f\u2028-\u202e"
     "\u2060-\u206f\u3164\ud800-\udfff\ue000-\uf8ff\ufe00-\ufe0d\ufeff\uffa0\ufff0-\ufffb"
     "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff\U000f0000-\U0010ffff]"
@@ -17,9 +18,16 @@ _UNSEEN = re.compile(
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
+@functools.cache
+def _unseen() -> re.Pattern[str]:
+    return re.compile(_UNSEEN)
+
+
 def visible(text: str) -> str:
     """Return *text* with what a terminal obeys as ``\\xXX``, what it does not show as ``\\uXXXX``."""
-    return text if text.isascii() and text.isprintable() else _UNSEEN.sub(_escape, text)
+    # Most texts are plain lines; the expression is compiled only for others.
+    plain = text.isascii() and text.replace("\n", "").isprintable()
+    return text if plain else _unseen().sub(_escape, text)
 
 
 def _escape(match: re.Match[str]) -> str:

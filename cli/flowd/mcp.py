@@ -50,6 +50,7 @@ def run_mcp(_: argparse.Namespace) -> int:
     return 0
 
 
+MAX_PORT = 65_535
 SERVE = """\
 Serve the threads over MCP (streamable HTTP) at http://HOST:PORT/mcp. Clients need the bearer token.
 """
@@ -72,11 +73,18 @@ def add_serve(subparsers: Any) -> None:
         subparsers, "serve", "serve threads over MCP (HTTP)", SERVE, run_serve, examples=SERVE_EXAMPLES
     )
     parser.add_argument("--host", help="address to listen on (default: serve.host, 127.0.0.1)")
-    parser.add_argument("--port", type=int, help="port to listen on (default: serve.port, 8768)")
+    parser.add_argument("--port", type=_port, help="port to listen on (default: serve.port, 8768)")
     parser.add_argument(
         "--allow-host", action="append", default=[], metavar="NAME", help="another host name of this server"
     )
     parser.add_argument("--show-token", action="store_true", help="print the bearer token and exit")
+
+
+def _port(text: str) -> int:
+    """Return *text* as a port; 0 lets the system choose one."""
+    if not text.isdecimal() or int(text) > MAX_PORT:
+        raise argparse.ArgumentTypeError(f"{text!r} is no port: give a number from 1 to {MAX_PORT}")
+    return int(text)
 
 
 def run_serve(arguments: argparse.Namespace) -> int:

@@ -215,6 +215,7 @@ def test_the_help_of_a_command_imports_no_verb() -> None:
         (flow.main, ["save", "--status", "complete"], "did you mean completed? "),
         (flow.main, ["sessions", "-n", "-5"], "try: flow sessions --help"),
         (flow.main, ["sessions", "-n", "99999999999999999999"], "try: flow sessions --help"),
+        (flowd.main, ["serve", "--port", "99999"], "try: flowd serve --help"),
         (flow.main, ["-C"], "try: flow -C DIR VERB"),
     ],
 )
