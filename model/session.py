@@ -50,6 +50,8 @@ class OpenStep(msgspec.Struct, frozen=True, omit_defaults=True):
     text: str
     source: StepSource
     at: float = 0.0
+    # Its number in a plan, 0 for none.
+    number: int = 0
 
 
 class TurnSummary(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -21,6 +21,8 @@ class Step(msgspec.Struct, frozen=True, omit_defaults=True):
     session_id: str = ""
     # A later session has worked on the list that the step is in.
     is_taken_up: bool = False
+    # Its number in a plan, 0 for none.
+    number: int = 0
 
 
 class Contribution(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -1,6 +1,7 @@
 """The ledger of a session: what was asked and what came of it, which steps were named, which are done."""
 
 import re
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -211,7 +212,7 @@ def still_open(ledger: Ledger, turn: TurnNote, closings: list[str], reply: str) 
     steps = ledger.steps
     if not steps or not (closings or reply or turn.is_done):
         return steps
-    numbers = {int(number) for one in closings for number in _NUMBERED.findall(one)}
+    numbers = numbers_in(closings)
     left = [
         step
         for step in steps
@@ -222,6 +223,11 @@ def still_open(ledger: Ledger, turn: TurnNote, closings: list[str], reply: str) 
     if reply and _ALL_DONE.search(reply):
         return [step for step in left if step.kind in KEPT_WHEN_ALL_IS_DONE or step.on == ledger.replied_on]
     return [step for step in left if step.kind != "plan" or _is_left(step, ledger, reply, numbers)]
+
+
+def numbers_in(closings: Iterable[str]) -> set[int]:
+    """Return the numbers of the steps that *closings* report as done."""
+    return {int(number) for one in closings for number in _NUMBERED.findall(one)}
 
 
 def _is_left(step: StepNote, ledger: Ledger, reply: str, numbers: set[int]) -> bool:

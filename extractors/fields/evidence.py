@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import msgspec
+
 from flowd.extractors.conversation import ledger
 from flowd.extractors.conversation.choices import is_consent, offer_at_end
 from flowd.extractors.conversation.plans import open_tasks
@@ -137,7 +139,7 @@ def _steps(
     ):  # the list, or the request itself, takes the place of the plan
         named = [step for step in named if step.source != "plan"]
     named = [step for step in named if not _is_left_behind(step, memory)]
-    steps += [OpenStep(step.text, step.source, seconds(step.on)) for step in named]  # type: ignore[arg-type]  # written by take_steps
+    steps += [_open_step(step) for step in named]
     steps += [
         step for step in _summarised(memory) if not any(ledger.closes(one, step.text) for one in closings)
     ]
@@ -146,8 +148,13 @@ def _steps(
     for step in steps:
         text = capitalised(cut(relative_paths(step.text, place).strip(), STEP_LENGTH))
         if not any(is_same_step(text, other.text) for other in kept):
-            kept.append(OpenStep(text, step.source, step.at))
+            kept.append(msgspec.structs.replace(step, text=text))
     return tuple(kept[:MAX_STEPS])
+
+
+def _open_step(step: ledger.StepNote) -> OpenStep:
+    number = step.number if step.source == "plan" else 0
+    return OpenStep(step.text, step.source, seconds(step.on), number)  # type: ignore[arg-type]  # written by take_steps
 
 
 def _now(memory: ConversationMemory) -> float:

@@ -4,7 +4,7 @@ import hashlib
 
 import msgspec
 
-from flowd.extractors.conversation.ledger import answers, closes
+from flowd.extractors.conversation.ledger import answers, closes, numbers_in
 from flowd.extractors.text import cut_at_sentence
 from flowd.extractors.work.contribution import branches_of
 from flowd.extractors.work.likeness import is_same_step, says_little, terms
@@ -46,7 +46,13 @@ def work_id_of(session_id: str) -> str:
 
 def _after(steps: list[Step], given: Contribution) -> list[Step]:
     """Return the *steps* of earlier sessions that are still open after *given*."""
-    closed = [step for step in steps if _is_closed(step, given)]
+    numbers = numbers_in(given.evidence.closings)
+    of_plan = [step.number for step in steps if step.number]
+    closed = [
+        step
+        for step in steps
+        if _is_closed(step, given) or (step.number in numbers and of_plan.count(step.number) == 1)
+    ]
     lists = {(step.session_id, step.opened_at) for step in closed}
     left = [
         msgspec.structs.replace(step, is_taken_up=True)
@@ -103,7 +109,8 @@ def _named(steps: list[Step], found: OpenStep, given: Contribution) -> list[Step
         if is_same_step(step.text, found.text):
             confirmed = msgspec.structs.replace(step, confirmed_at=max(at, step.confirmed_at))
             return [*steps[:index], confirmed, *steps[index + 1 :]]
-    return [*steps, Step(step_id(found.text), found.text, found.source, at, at, given.session_id)]
+    named = Step(step_id(found.text), found.text, found.source, at, at, given.session_id, number=found.number)
+    return [*steps, named]
 
 
 def upkeep_of(last: Contribution) -> list[Step]:
