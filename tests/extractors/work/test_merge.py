@@ -175,7 +175,7 @@ def test_the_open_items_of_a_handoff_document_are_steps_of_its_work() -> None:
 
 def test_a_later_session_closes_a_step_of_the_plan_by_its_number() -> None:
     plan = (
-        "Implement the following plan:\n\n# Orders export\n\n## Steps\n1. Write exporter.py with all columns\n"
+        "Implement the following plan:\n\n# Orders export\n\n## Steps\n1. Write exporter.py whole\n"
         "2. Add a VAT column with the rate of the country\n3. Document the format in docs/export.md\n"
     )
     story = Story()
@@ -183,4 +183,4 @@ def test_a_later_session_closes_a_step_of_the_plan_by_its_number() -> None:
     before = story.steps()
     going_on = DayOfWork("tuesday", 2).person("Go on with step 1").edit("exporter.py")
     story.play(going_on.assistant("exporter.py is written. Step 1 is done.", "end_turn"))
-    assert [step for step in before if step not in story.steps()] == ["Write exporter.py with all columns"]
+    assert [step for step in before if step not in story.steps()] == ["Write exporter.py whole"]
