@@ -83,7 +83,7 @@ def test_hooks_run_and_what_the_person_denies_stays_denied(
 
 
 def test_doctor_asks_the_client_and_it_accepts_the_hooks(flowd: RunningFlowd, claude: Path) -> None:
-    checks = json.loads(flowd.flowd("doctor", "--json").stdout)
+    checks = json.loads(flowd.flowd("doctor", "--json").stdout)["findings"]
     (hooks,) = [check for check in checks if check["check"] == "hooks"]
     assert hooks["level"] == "ok", hooks
     assert f"Claude Code {version_of(claude)} was asked and accepts its hooks" in hooks["seen"]
