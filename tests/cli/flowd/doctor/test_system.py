@@ -1,5 +1,6 @@
 """``flowd doctor`` looks at files, settings, the machine, the service and Claude Code."""
 
+import os
 import sys
 from collections import namedtuple
 from pathlib import Path
@@ -88,7 +89,12 @@ def test_too_few_watches_are_said_with_the_command(
 
 
 @LINUX_ONLY
-def test_watches_in_use_are_counted_and_polling_is_said() -> None:
+def test_watches_in_use_are_counted_and_polling_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only this process is counted here: others on the machine start and end watches as they like."""
+    (tmp_path / "1").symlink_to(f"/proc/{os.getpid()}")
+    monkeypatch.setattr("flowd.cli.flowd.doctor.system.PROCESSES", tmp_path)
     from watchdog.events import FileSystemEventHandler
     from watchdog.observers import Observer
 
