@@ -46,6 +46,8 @@ COULD_NOT = {
     "flow handoff resume auth_": "the project has no such track",
     "flow handoff begin auth_": "same",
     "flow knowledge show pattern-": "an example of an id",
+    "flow knowledge pin pattern-": "same",
+    "flow knowledge forget pattern-": "same",
     "flow thread": "an earlier example has closed the thread",
     "flow trust": "a person has to answer at a terminal",
     "flowd restore-backup latest": "no daily backup has been made yet",
@@ -85,6 +87,7 @@ class World:
             database.execute("update handoffs set id = ?", (THREAD,))
             database.execute("update handoff_entries set handoff_id = ?", (THREAD,))
         self.run("flow handoff create --purpose 'Login: tokens done'")
+        self.run("flow knowledge export --format json > graph.json")
 
     def prepare(self) -> None:
         """Begin a page: flowd runs, and there are open steps."""
