@@ -14,11 +14,11 @@ from flowd.config.logs import log
 from flowd.config.settings import ModelSettings
 from flowd.extractors.work.project_works import ProjectWorks
 from flowd.extractors.work.summary import MAX_DIGEST_CHARACTERS, basis_of, progress_of, summary_digest
-from flowd.extractors.work.summary_check import Checked, MalformedAnswerError, check_answer
+from flowd.extractors.work.summary_check import CheckedAnswer, MalformedAnswerError, check_answer
 from flowd.model.summary import ModelStatus, Moment
 from flowd.model.work import Work
 from flowd.redaction.data import Redact
-from flowd.store.summaries import Call, Caps, Meter, Settled, Summaries
+from flowd.store.summaries import Caps, Meter, ModelCall, Settled, Summaries
 from flowd.store.works import work_fact
 
 # Raise it when the instructions or the digest change: an answer of before is then asked for again.
@@ -106,7 +106,7 @@ def summarise(context: Context, project: str, session_id: str, moment: Moment) -
     if moment == "change" and progress - store.progress(prepared.work.id) < LARGE_CHANGE:
         return Outcome.NOTHING
     name = f"{DIGEST_FORMAT}\n{engine_name(settings)}\n{prepared.digest}"
-    call = Call(
+    call = ModelCall(
         digest=hashlib.sha256(name.encode()).hexdigest(),
         work=prepared.work.id,
         session_id=session_id,
@@ -170,12 +170,12 @@ def _settled(reply: Reply, prepared: Prepared, redact: Redact) -> Settled:
     return Settled("answered", reply.tokens, reply.usd, reply.model, refused, summary)
 
 
-def _redacted(checked: Checked, redact: Redact) -> Checked:
+def _redacted(checked: CheckedAnswer, redact: Redact) -> CheckedAnswer:
     found = checked.summary
     clean = msgspec.structs.replace(
         found, goal=redact(found.goal), now=redact(found.now), next=tuple(redact(one) for one in found.next)
     )
-    return Checked(clean, tuple(redact(one) for one in checked.refused))
+    return CheckedAnswer(clean, tuple(redact(one) for one in checked.refused))
 
 
 def _prepare(context: Context, project: str, session_id: str) -> Prepared | None:

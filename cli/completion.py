@@ -16,15 +16,15 @@ class Word(NamedTuple):
     values: tuple[str, ...] = ()
 
 
-class Verb(NamedTuple):
+class CompletedVerb(NamedTuple):
     """A command or verb with the words that may follow it."""
 
     word: Word
     options: tuple[Word, ...]
     values: tuple[Word, ...]
-    verbs: tuple["Verb", ...]
+    verbs: tuple["CompletedVerb", ...]
 
-    def walk(self, before: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], "Verb"]]:
+    def walk(self, before: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], "CompletedVerb"]]:
         """Yield this verb and all below it, each with the words that lead to it."""
         path = (*before, self.word.text)
         yield path, self
@@ -32,7 +32,7 @@ class Verb(NamedTuple):
             yield from verb.walk(path)
 
 
-def words_of(prog: str, verbs: Mapping[str, CommandVerb]) -> Verb:
+def words_of(prog: str, verbs: Mapping[str, CommandVerb]) -> CompletedVerb:
     """Return the words of the command *prog*; *verbs* is its table of verbs."""
     parser = argparse.ArgumentParser(prog=prog)
     parser.add_argument("--version", action="version", help="the version")
@@ -42,10 +42,10 @@ def words_of(prog: str, verbs: Mapping[str, CommandVerb]) -> Verb:
     return _verb(Word(prog), parser)
 
 
-def _verb(word: Word, parser: argparse.ArgumentParser) -> Verb:
+def _verb(word: Word, parser: argparse.ArgumentParser) -> CompletedVerb:
     options: list[Word] = []
     values: list[Word] = []
-    verbs: list[Verb] = []
+    verbs: list[CompletedVerb] = []
     for action in parser._actions:  # noqa: SLF001 argparse has no public way to list them
         if isinstance(action, argparse._SubParsersAction):  # noqa: SLF001 same
             verbs += _verbs(action)
@@ -53,10 +53,10 @@ def _verb(word: Word, parser: argparse.ArgumentParser) -> Verb:
             choices = tuple(str(choice) for choice in action.choices or ())
             options += [Word(option, action.help or "", choices) for option in action.option_strings]
             values += [] if action.option_strings else map(Word, choices)
-    return Verb(word, tuple(options), tuple(values), tuple(verbs))
+    return CompletedVerb(word, tuple(options), tuple(values), tuple(verbs))
 
 
-def _verbs(action: "argparse._SubParsersAction[argparse.ArgumentParser]") -> list[Verb]:
+def _verbs(action: "argparse._SubParsersAction[argparse.ArgumentParser]") -> list[CompletedVerb]:
     about = {choice.dest: choice.help or "" for choice in action._choices_actions}  # noqa: SLF001 same
     return [_verb(Word(name, about.get(name, "")), parser) for name, parser in action.choices.items()]
 
@@ -105,7 +105,7 @@ autoload -Uz bashcompinit && bashcompinit
 {bash}"""
 
 
-def bash(commands: Sequence[Verb]) -> str:
+def bash(commands: Sequence[CompletedVerb]) -> str:
     """Return a script for bash 3.2, as on macOS, and newer."""
     found = [(" ".join(path), verb) for command in commands for path, verb in command.walk()]
     cases = {path: " ".join(_following(verb)) for path, verb in found}
@@ -123,12 +123,12 @@ def _bash_cases(cases: Mapping[str, str]) -> str:
     return "\n".join(f"    '{words}') echo '{answer}' ;;" for words, answer in cases.items())
 
 
-def zsh(commands: Sequence[Verb]) -> str:
+def zsh(commands: Sequence[CompletedVerb]) -> str:
     """Return the bash script, wrapped for zsh."""
     return ZSH.format(bash=bash(commands))
 
 
-def fish(commands: Sequence[Verb]) -> str:
+def fish(commands: Sequence[CompletedVerb]) -> str:
     """Return one ``complete`` line per word, with its help."""
     lines = ["# TAB completion for flowd and flow, printed by `flowd completion fish`."]
     for command in commands:
@@ -138,15 +138,15 @@ def fish(commands: Sequence[Verb]) -> str:
     return "\n".join(lines) + "\n"
 
 
-SCRIPTS: dict[str, Callable[[Sequence[Verb]], str]] = {"bash": bash, "zsh": zsh, "fish": fish}
+SCRIPTS: dict[str, Callable[[Sequence[CompletedVerb]], str]] = {"bash": bash, "zsh": zsh, "fish": fish}
 
 
-def _following(verb: Verb) -> list[str]:
+def _following(verb: CompletedVerb) -> list[str]:
     words = [*(below.word for below in verb.verbs), *verb.values, *verb.options]
     return list(dict.fromkeys(word.text for word in words))
 
 
-def _fish_lines(path: tuple[str, ...], verb: Verb) -> list[str]:
+def _fish_lines(path: tuple[str, ...], verb: CompletedVerb) -> list[str]:
     start = f"complete -c {path[0]} -n '{_fish_condition(path, verb)}'"
     words = [*(below.word for below in verb.verbs), *verb.values]
     lines = [f"{start} -a {word.text}{_fish_about(word.about)}" for word in words]
@@ -159,7 +159,7 @@ def _fish_lines(path: tuple[str, ...], verb: Verb) -> list[str]:
     return lines
 
 
-def _fish_condition(path: tuple[str, ...], verb: Verb) -> str:
+def _fish_condition(path: tuple[str, ...], verb: CompletedVerb) -> str:
     seen = [f"__fish_seen_subcommand_from {word}" for word in path[1:]]
     below = " ".join(deeper.word.text for deeper in verb.verbs)
     unseen = [f"not __fish_seen_subcommand_from {below}"] if below else []

@@ -25,7 +25,7 @@ class Caps(NamedTuple):
     usd_per_work: float
 
 
-class Call(NamedTuple):
+class ModelCall(NamedTuple):
     """One call before it is made; ``tokens`` and ``usd`` are the most that it is expected to use."""
 
     digest: str
@@ -92,7 +92,7 @@ class Summaries:
         with self._database.transaction() as connection:
             connection.execute("insert into flow_consents (at, engine) values (?, ?)", (time.time(), engine))
 
-    def reserve(self, call: Call, caps: Caps, lease_s: float) -> Reservation:
+    def reserve(self, call: ModelCall, caps: Caps, lease_s: float) -> Reservation:
         """Reserve *call* in one transaction, so that processes that share core.db never both make it.
 
         A call that is reserved and younger than *lease_s* is running: only one runs at a time.
@@ -182,7 +182,7 @@ def _exists(connection: sqlite3.Connection, where: str, value: object) -> bool:
     return connection.execute(query, (value,)).fetchone() is not None
 
 
-def _cap_reached(connection: sqlite3.Connection, call: Call, caps: Caps, now: float) -> str:
+def _cap_reached(connection: sqlite3.Connection, call: ModelCall, caps: Caps, now: float) -> str:
     """Return the cap that *call* would pass, in words; empty if there is room for it."""
     of_day = _used(connection, "at >= ?", _start_of_day(now))
     of_work = _used(connection, "work = ?", call.work)
@@ -202,7 +202,9 @@ def _used(connection: sqlite3.Connection, where: str, value: object) -> tuple[in
     return int(tokens), float(usd)
 
 
-def _insert(connection: sqlite3.Connection, call: Call, state: CallState, digest: str, error: str) -> int:
+def _insert(
+    connection: sqlite3.Connection, call: ModelCall, state: CallState, digest: str, error: str
+) -> int:
     cursor = connection.execute(
         "insert into flow_summaries (digest, work, session_id, moment, at, state, tokens, usd, model, error, "
         "progress, body) values (?, ?, ?, ?, ?, ?, ?, ?, '', ?, ?, '')",

@@ -1,5 +1,6 @@
 """The layout holds: names mean what they should, and the checks really find what they are there for."""
 
+import ast
 import os
 import re
 import shutil
@@ -83,3 +84,27 @@ def test_a_planted_upward_import_is_found(copy: Path) -> None:
     assert found.returncode == 1, found.stdout + found.stderr
     assert "Imports point downwards only BROKEN" in found.stdout
     assert "flowd.store.planted -> flowd.daemon.reading.queue" in found.stdout
+
+
+MAX_MODULE_LINES = 300
+
+
+def modules() -> list[Path]:
+    rooms = [ROOT / layer for layer in LAYERS]
+    return [path for room in rooms for path in room.rglob("*.py")]
+
+
+def test_no_module_is_longer_than_a_sitting() -> None:
+    lengths = {path: len(path.read_text().splitlines()) for path in modules()}
+    assert {
+        str(path.relative_to(ROOT)): length for path, length in lengths.items() if length > MAX_MODULE_LINES
+    } == {}
+
+
+def test_a_class_name_means_one_thing() -> None:
+    places: dict[str, list[str]] = {}
+    for path in modules():
+        for node in ast.parse(path.read_text()).body:
+            if isinstance(node, ast.ClassDef):
+                places.setdefault(node.name, []).append(str(path.relative_to(ROOT)))
+    assert {name: found for name, found in places.items() if len(found) > 1} == {}

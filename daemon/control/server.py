@@ -5,8 +5,6 @@ import os
 import queue
 import selectors
 import socket
-import struct
-import sys
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -17,7 +15,7 @@ from typing import Any, NamedTuple, Protocol
 import msgspec
 
 from flowd.config.logs import log
-from flowd.config.paths import make_private_dir
+from flowd.daemon.control.listening import identity, listen, peer_uid
 from flowd.system.errors import FlowdError
 
 MAX_REQUEST_CHARACTERS = 4 << 20
@@ -55,8 +53,8 @@ class ControlServer:
         self._deferred = deferred or {}
         self._answered: queue.SimpleQueue[_Answered] = queue.SimpleQueue()
         self._unconfirmed: dict[socket.socket, Callable[[], None]] = {}
-        self._listener = _listen(path)
-        self._identity = _identity(path)
+        self._listener = listen(path)
+        self._identity = identity(path)
         self._paused_until = 0.0
         self._beat: Callable[[], None] | None = None
         self._wake_in, self._wake_out = socket.socketpair()
@@ -90,10 +88,10 @@ class ControlServer:
 
     def _check_place(self) -> None:
         """Listen anew if the socket was removed or replaced: clients would no longer find this one."""
-        if _identity(self._path) == self._identity:
+        if identity(self._path) == self._identity:
             return
         try:
-            listener = _listen(self._path)
+            listener = listen(self._path)
         except (OSError, FlowdError) as error:
             log.error("socket_lost", path=str(self._path), error=str(error))
             return
@@ -101,7 +99,7 @@ class ControlServer:
         with suppress(KeyError):  # not registered while accepting is paused
             self._selector.unregister(self._listener)
         self._listener.close()
-        self._listener, self._identity, self._paused_until = listener, _identity(self._path), 0.0
+        self._listener, self._identity, self._paused_until = listener, identity(self._path), 0.0
         self._selector.register(listener, selectors.EVENT_READ, self._accept)
 
     def _pause_accepting(self) -> None:
@@ -220,7 +218,7 @@ class ControlServer:
         self._selector.close()
         for end in (self._listener, self._wake_in, self._wake_out):
             end.close()
-        if _identity(self._path) == self._identity:  # not another daemon's
+        if identity(self._path) == self._identity:  # not another daemon's
             with suppress(OSError):
                 self._path.unlink()
 
@@ -239,65 +237,6 @@ def _send(connection: socket.socket, answer: bytes) -> None:
         connection.settimeout(SEND_DEADLINE_S)
         connection.sendall(answer)
         connection.setblocking(False)
-
-
-def peer_uid(connection: socket.socket) -> int:
-    """Return the user id of the process at the other end."""
-    if sys.platform == "linux":
-        raw = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
-        return int(struct.unpack("3i", raw)[1])
-    # macOS: struct xucred (sys/ucred.h) begins with version and uid; SOL_LOCAL is 0, LOCAL_PEERCRED 1.
-    raw = connection.getsockopt(0, 1, 76)
-    return int(struct.unpack_from("II", raw)[1])
-
-
-def _listen(path: Path) -> socket.socket:
-    """Bind the socket at *path*; raise FlowdError if another daemon, with a lock elsewhere, answers there."""
-    make_private_dir(path.parent)
-    _refuse_foreign_directory(path.parent)
-    if _is_answered(path):
-        raise FlowdError(
-            f"another flowd answers at {path}",
-            hint="stop it, or give this one a directory of its own with FLOWD_RUNTIME_DIR",
-        )
-    with suppress(FileNotFoundError):
-        path.unlink()
-    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    previous = os.umask(0o177)
-    try:
-        listener.bind(str(path))
-    finally:
-        os.umask(previous)
-    listener.listen(64)
-    return listener
-
-
-def _is_answered(path: Path) -> bool:
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as client:
-        client.settimeout(SEND_DEADLINE_S)
-        try:
-            client.connect(str(path))
-        except OSError as error:
-            return isinstance(error, TimeoutError | BlockingIOError)
-    return True
-
-
-def _identity(path: Path) -> tuple[int, int]:
-    """Return device and inode of what is at *path*, zeros if nothing is."""
-    try:
-        status = path.lstat()
-    except OSError:
-        return 0, 0
-    return status.st_dev, status.st_ino
-
-
-def _refuse_foreign_directory(directory: Path) -> None:
-    status = directory.lstat()
-    if status.st_uid != os.getuid() or status.st_mode & 0o022:
-        raise FlowdError(
-            f"{directory} is not private to this user",
-            hint="set FLOWD_RUNTIME_DIR to a directory that only you can write to",
-        )
 
 
 def _refusal(error: str, hint: str) -> bytes:

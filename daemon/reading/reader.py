@@ -84,8 +84,7 @@ class Reader:
         self._watchers = ProjectWatchers(
             self._journal, watcher, paths.task_globs, paths.handoffs_dir, redact, self.failures
         )
-        resolver = ProjectResolver()
-        self._pipeline = Pipeline(self._journal.memory, resolver, redact)
+        self._pipeline = Pipeline(self._journal.memory, ProjectResolver(), redact)
         self._follower = Follower(queue, scheduler, self._pipeline)
         self._checkpoints = CheckpointRecorder(self._pipeline, self._journal, redact)
         self._writer = BatchWriter(gate, self._pipeline, self._checkpoints, scheduler)

@@ -62,7 +62,7 @@ _REMINDER = re.compile(r"<(/?)(system-reminder|ide_\w+|local-command-\w+)>")
 _IMAGE = re.compile(r"\[Image(?: #\d+|: source: [^\[\]]*)\]\s*")
 
 
-class Summary(msgspec.Struct):
+class CompactionSummary(msgspec.Struct):
     """The parts of a compaction summary that extractors use."""
 
     request: str = ""
@@ -73,10 +73,10 @@ class Summary(msgspec.Struct):
     at: int = 0
 
 
-def read_summary(text: str, at: int) -> Summary:
+def read_summary(text: str, at: int) -> CompactionSummary:
     """Parse the numbered sections of *text*; *at* is the number of its record."""
     sections = _sections(redact(_ENDING.split(text, maxsplit=1)[0]))
-    return Summary(
+    return CompactionSummary(
         request=_prose(sections.get("primary request", "")),
         current=_prose(sections.get("current work", "")),
         next_step=_prose(sections.get("optional next", "") or sections.get("next step", "")),

@@ -4,7 +4,7 @@ import msgspec
 
 from flowd.extractors.conversation.ledger import Ledger
 from flowd.extractors.conversation.plans import TodoItem
-from flowd.extractors.conversation.prompts import Summary
+from flowd.extractors.conversation.prompts import CompactionSummary
 from flowd.extractors.fields.files import Files
 from flowd.extractors.fields.findings import Finding
 
@@ -66,7 +66,7 @@ class ConversationMemory(msgspec.Struct):
     plan_checks: list[str] = []
     promised: list[str] = []
     promised_at: int = 0
-    summary: Summary | None = None
+    summary: CompactionSummary | None = None
     turn: Turn = msgspec.field(default_factory=Turn)
     calls: dict[str, Call] = {}
     open_question: str = ""

@@ -41,7 +41,7 @@ class MalformedAnswerError(FlowdError):
     """The answer is not of the shape that was asked for."""
 
 
-class Checked(NamedTuple):
+class CheckedAnswer(NamedTuple):
     """The accepted fields, and for each refused one what in it is not in the digest."""
 
     summary: Summary
@@ -55,7 +55,7 @@ def answer_schema() -> str:
     return msgspec.json.encode({name: part for name, part in schema.items() if name != "title"}).decode()
 
 
-def check_answer(answer: object, digest: str) -> Checked:
+def check_answer(answer: object, digest: str) -> CheckedAnswer:
     """Return the fields of *answer* that name only what *digest* names; raise MalformedAnswerError."""
     try:
         given = msgspec.convert(answer, _Answer)
@@ -78,7 +78,7 @@ def check_answer(answer: object, digest: str) -> Checked:
         next=tuple(dict.fromkeys(text for text in steps if text)),
         status=given.status,
     )
-    return Checked(summary, tuple(refused))
+    return CheckedAnswer(summary, tuple(refused))
 
 
 class _Known:

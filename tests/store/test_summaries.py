@@ -7,14 +7,14 @@ import pytest
 
 from flowd.model.summary import Summary
 from flowd.store.database import Database
-from flowd.store.summaries import Call, Caps, Settled, Summaries
+from flowd.store.summaries import Caps, ModelCall, Settled, Summaries
 
 CAPS = Caps(tokens_per_day=10_000, usd_per_day=1.0, tokens_per_work=6000, usd_per_work=0.5)
 LEASE_S = 60.0
 
 
-def call(digest: str, work: str = "w1", tokens: int = 4000, usd: float = 0.1) -> Call:
-    return Call(digest, work, "s1", "session-end", 3, tokens, usd)
+def call(digest: str, work: str = "w1", tokens: int = 4000, usd: float = 0.1) -> ModelCall:
+    return ModelCall(digest, work, "s1", "session-end", 3, tokens, usd)
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
 from flowd.model.summary import Summary
 from flowd.store.database import Database
-from flowd.store.summaries import Call, Caps, Settled, Summaries
+from flowd.store.summaries import Caps, ModelCall, Settled, Summaries
 from flowd.store.works import Works
 
 
@@ -13,7 +13,7 @@ def test_the_users_version_changes_when_a_model_is_agreed_to_and_when_it_answers
     versions.append(works.user_version())
     caps = Caps(10**6, 1.0, 10**6, 1.0)
     for digest in ("one", "two"):
-        number = summaries.reserve(Call(digest, "w", "s", "idle", 1, 10, 0.0), caps, 60.0).id
+        number = summaries.reserve(ModelCall(digest, "w", "s", "idle", 1, 10, 0.0), caps, 60.0).id
         summaries.settle(number, Settled("answered", 10, 0.0, "haiku", "", Summary(goal=digest)))
         versions.append(works.user_version())
     summaries.set_consent("")

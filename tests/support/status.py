@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from flowd.cli.flowd.status import Running
+from flowd.cli.flowd.status_page import Running
 
 
 def running_status(**changes: Any) -> Running:

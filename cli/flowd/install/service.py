@@ -7,8 +7,8 @@ from pathlib import Path
 from flowd.actions.daemon_client import running_holder
 from flowd.cli.flowd.lifecycle import start, stop, wait_until_answering
 from flowd.cli.flowd.manager.manager import (
-    Command,
     Manager,
+    ManagerCommand,
     is_temporary,
     manager_for,
     run_or_raise,
@@ -122,7 +122,7 @@ def _stop_detached_daemon(paths: Paths, pid: int, *, dry_run: bool) -> None:
         print(f"{stop(paths).value}  the flowd that ran outside the service manager (pid {pid})")
 
 
-def _run_all(commands: list[Command], *, dry_run: bool) -> None:
+def _run_all(commands: list[ManagerCommand], *, dry_run: bool) -> None:
     for command in commands:
         print(f"{'would run' if dry_run else 'run'}  {command}", flush=True)
         if not dry_run:

@@ -6,7 +6,7 @@ import re
 from importlib import resources
 from pathlib import Path
 
-from flowd.cli.flowd.manager.manager import Command, Program, run_quietly
+from flowd.cli.flowd.manager.manager import ManagerCommand, Program, run_quietly
 from flowd.system.processes import ProcessResult
 
 LABEL = "dev.flowd"
@@ -54,30 +54,30 @@ class Launchd:
         found = re.search(r"^\s*pid = (\d+)$", self._printed().stdout, re.MULTILINE)
         return int(found[1]) if found else 0
 
-    def commands_to_enable(self) -> list[Command]:
+    def commands_to_enable(self) -> list[ManagerCommand]:
         """Return the commands that load the agent, after unloading an older one."""
-        enable = Command(("launchctl", "enable", f"{_domain()}/{LABEL}"))
+        enable = ManagerCommand(("launchctl", "enable", f"{_domain()}/{LABEL}"))
         return [*self.commands_to_disable(), enable, self._load()]
 
-    def commands_to_start(self) -> list[Command]:
+    def commands_to_start(self) -> list[ManagerCommand]:
         """Return the commands that start the agent, loading it if necessary."""
-        run = Command(("launchctl", "kickstart", f"{_domain()}/{LABEL}"))
+        run = ManagerCommand(("launchctl", "kickstart", f"{_domain()}/{LABEL}"))
         return [run if self.enabled() else self._load()]
 
-    def commands_to_stop(self) -> list[Command]:
+    def commands_to_stop(self) -> list[ManagerCommand]:
         """Return the commands that stop the agent until the next start or login."""
         return self.commands_to_disable()
 
-    def commands_to_disable(self) -> list[Command]:
+    def commands_to_disable(self) -> list[ManagerCommand]:
         """Return the commands that stop and unload the agent if it is loaded."""
-        return [Command(("launchctl", "bootout", f"{_domain()}/{LABEL}"))] if self.enabled() else []
+        return [ManagerCommand(("launchctl", "bootout", f"{_domain()}/{LABEL}"))] if self.enabled() else []
 
-    def commands_to_forget(self) -> list[Command]:
+    def commands_to_forget(self) -> list[ManagerCommand]:
         """Return nothing: unloading is enough."""
         return []
 
-    def _load(self) -> Command:
-        return Command(("launchctl", "bootstrap", _domain(), str(self.unit_file)), BOOTOUT_S)
+    def _load(self) -> ManagerCommand:
+        return ManagerCommand(("launchctl", "bootstrap", _domain(), str(self.unit_file)), BOOTOUT_S)
 
     @staticmethod
     def _printed() -> ProcessResult:

@@ -26,7 +26,7 @@ class Program(NamedTuple):
     error_file: Path
 
 
-class Command(NamedTuple):
+class ManagerCommand(NamedTuple):
     """One command of the service manager; it is retried for *retry_for_s* seconds while it fails."""
 
     words: tuple[str, ...]
@@ -71,23 +71,23 @@ class Manager(Protocol):
         """Return the pid of the flowd that the manager runs, 0 without one."""
         ...
 
-    def commands_to_enable(self) -> list[Command]:
+    def commands_to_enable(self) -> list[ManagerCommand]:
         """Return the commands that start flowd now and at every login."""
         ...
 
-    def commands_to_start(self) -> list[Command]:
+    def commands_to_start(self) -> list[ManagerCommand]:
         """Return the commands that start flowd, which is enabled."""
         ...
 
-    def commands_to_stop(self) -> list[Command]:
+    def commands_to_stop(self) -> list[ManagerCommand]:
         """Return the commands that stop flowd until the next start or login."""
         ...
 
-    def commands_to_disable(self) -> list[Command]:
+    def commands_to_disable(self) -> list[ManagerCommand]:
         """Return the commands that stop flowd and disable its start at login."""
         ...
 
-    def commands_to_forget(self) -> list[Command]:
+    def commands_to_forget(self) -> list[ManagerCommand]:
         """Return the commands to run after the unit file was deleted."""
         ...
 
@@ -119,7 +119,7 @@ def manager_serving(paths: Paths, platform: str = sys.platform) -> Manager | Non
     return manager if runs_program(unit, this_program(paths)) and manager.reachable() else None
 
 
-def run_all(commands: list[Command]) -> None:
+def run_all(commands: list[ManagerCommand]) -> None:
     """Run *commands* in order; raise FlowdError at the first that fails."""
     for command in commands:
         run_or_raise(command)
@@ -133,7 +133,7 @@ def run_quietly(*words: str) -> ProcessResult:
         return ProcessResult(127, "", str(error))
 
 
-def run_or_raise(command: Command) -> None:
+def run_or_raise(command: ManagerCommand) -> None:
     """Run *command*, repeating it as long as it allows; raise FlowdError with its output if it fails."""
     deadline = time.monotonic() + command.retry_for_s
     run = run_quietly(*command.words)

@@ -4,7 +4,7 @@ import os
 from importlib import resources
 from pathlib import Path
 
-from flowd.cli.flowd.manager.manager import Command, Program, run_quietly
+from flowd.cli.flowd.manager.manager import ManagerCommand, Program, run_quietly
 
 UNIT = "flowd.service"
 SYSTEMCTL = ("systemctl", "--user")
@@ -52,29 +52,29 @@ class Systemd:
         shown = run_quietly(*SYSTEMCTL, "show", "--property=MainPID", "--value", UNIT).stdout.strip()
         return int(shown) if shown.isdigit() else 0
 
-    def commands_to_enable(self) -> list[Command]:
+    def commands_to_enable(self) -> list[ManagerCommand]:
         """Return the commands that load, enable and restart the unit."""
         return [
-            Command((*SYSTEMCTL, "daemon-reload")),
-            Command((*SYSTEMCTL, "enable", UNIT)),
-            Command((*SYSTEMCTL, "restart", UNIT)),
+            ManagerCommand((*SYSTEMCTL, "daemon-reload")),
+            ManagerCommand((*SYSTEMCTL, "enable", UNIT)),
+            ManagerCommand((*SYSTEMCTL, "restart", UNIT)),
         ]
 
-    def commands_to_start(self) -> list[Command]:
+    def commands_to_start(self) -> list[ManagerCommand]:
         """Return the command that starts the unit."""
-        return [Command((*SYSTEMCTL, "start", UNIT))]
+        return [ManagerCommand((*SYSTEMCTL, "start", UNIT))]
 
-    def commands_to_stop(self) -> list[Command]:
+    def commands_to_stop(self) -> list[ManagerCommand]:
         """Return the command that stops the unit."""
-        return [Command((*SYSTEMCTL, "stop", UNIT))]
+        return [ManagerCommand((*SYSTEMCTL, "stop", UNIT))]
 
-    def commands_to_disable(self) -> list[Command]:
+    def commands_to_disable(self) -> list[ManagerCommand]:
         """Return the command that stops and disables the unit."""
-        return [Command((*SYSTEMCTL, "disable", "--now", UNIT))]
+        return [ManagerCommand((*SYSTEMCTL, "disable", "--now", UNIT))]
 
-    def commands_to_forget(self) -> list[Command]:
+    def commands_to_forget(self) -> list[ManagerCommand]:
         """Return the command that reloads the units."""
-        return [Command((*SYSTEMCTL, "daemon-reload"))]
+        return [ManagerCommand((*SYSTEMCTL, "daemon-reload"))]
 
 
 def _quoted(word: str) -> str:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import pytest
 
-from flowd.cli.flowd.status import NotRunning, Running, schema
+from flowd.cli.flowd.status import NotRunning, schema
+from flowd.cli.flowd.status_page import Running
 from tests.support.repository import ROOT
 
 if TYPE_CHECKING:

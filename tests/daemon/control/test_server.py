@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from flowd.daemon.control.server import ControlServer, peer_uid
+from flowd.daemon.control.listening import peer_uid
+from flowd.daemon.control.server import ControlServer
 
 DEADLINE_S = 10.0
 

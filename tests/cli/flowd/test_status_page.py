@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from flowd import __version__
-from flowd.cli.flowd.status import Running, page, verbose_page
+from flowd.cli.flowd.status_page import Running, page, verbose_page
 from flowd.cli.output import WIDTH, ago, home_relative, size, text_width
 from tests.support.status import running_status, session_line, sink_line
 
