@@ -220,12 +220,10 @@ class Supervisor:
         every, submit = self._clocks.every, self._queue.submit
         every(lambda: self._settings.current.watch.reconcile_s, lambda: submit(self._reader.reconcile))
         every(self._poll_interval_s, self._poll)
-        idle = IdleWatch(
-            self._gate, self._settings, lambda one: submit(partial(self._reader.record_idle, one))
-        )
-        every(lambda: TICK_S, idle.check)
-        every(lambda: TICK_S, self._replace_dead_watcher)
-        every(lambda: TICK_S, self._health.request_beats)
+        record_idle = self._reader.record_idle
+        idle = IdleWatch(self._gate, self._settings, lambda pause: submit(partial(record_idle, pause)))
+        for check in (idle.check, self._replace_dead_watcher, self._health.request_beats):
+            every(lambda: TICK_S, check)
         every(lambda: LOCK_CHECK_S, self._health.check_locks)
         every(self._health.backups.interval_s, self._health.backups.start)
         every(lambda: SETTINGS_CHECK_S, self._reload_changed_settings)

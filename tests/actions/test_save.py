@@ -8,7 +8,7 @@ import pytest
 from flowd.actions import save as saving
 from flowd.actions.context import Context
 from flowd.actions.save import SaveRequest, save
-from flowd.extractors.work.project_works import with_words
+from flowd.extractors.work.user_edits import with_words
 from flowd.handoff.yaml.api import load_handoff, merge_into_file
 from flowd.model.facts import state_fact
 from flowd.model.session import SessionState
