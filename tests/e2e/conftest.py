@@ -86,8 +86,12 @@ def flowd(place: Place, claude: Path) -> Iterator[RunningFlowd]:
     """A flowd whose hooks Claude Code calls; its daemon runs. The project is a repository on ``topic``."""
     # Paths of sockets are short; those of tests are not.
     runtime = tempfile.mkdtemp(prefix="flowd-e2e-", dir="/tmp")
+    # flowd runs no program out of a checkout, and the client is installed in this one.
+    programs = place.home / "bin"
+    programs.mkdir()
+    (programs / "claude").symlink_to(claude)
     place.environment.update(
-        PATH=f"{claude.parent}{os.pathsep}{place.environment['PATH']}",
+        PATH=f"{programs}{os.pathsep}{place.environment['PATH']}",
         FLOWD_RUNTIME_DIR=runtime,
         FLOWD_STATE_DIR=str(place.home / "state"),
         FLOWD_DATA_DIR=str(place.home / "data"),
