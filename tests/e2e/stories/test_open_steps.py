@@ -57,7 +57,7 @@ def test_the_rest_of_a_plan_and_of_what_is_left_is_carried_until_it_is_done(stor
     assert not any("Write exporter.py" in step for step in fourth.told_steps)
     assert any("VAT" in step for step in fourth.told_steps)
     assert any("quoting" in step for step in fourth.told_steps)
-    assert not any("VAT" in step for step in fifth.told_steps)
+    assert not any(step.startswith("Add a VAT") for step in fifth.told_steps)
     assert any("docs/export.md" in step for step in fifth.told_steps)
     assert fifth.told_field("Status") == "in_progress"
 
