@@ -27,9 +27,9 @@ from flowd.workspace.project import resolve_project
 # How many sessions of a core.db from before works were kept are looked at.
 SESSIONS_FORMED = 60
 
-# Works stay open for projects with this many sessions together: about 10 MB. Opening them again costs a live
+# Works stay open for projects with this many sessions together: about 5 MB. Opening them again costs a live
 # session 0.5 ms a line (benchmark row: append -> core.db).
-MAX_OPEN_SESSIONS = 2_000
+MAX_OPEN_SESSIONS = 500
 
 PROJECTS_LISTED = 50
 

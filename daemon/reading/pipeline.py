@@ -20,7 +20,7 @@ from flowd.store.sources import Source
 from flowd.system.times import iso_millis, seconds
 
 MEMORIES_KEPT = 256
-ACTIVE_S = 3600.0
+ACTIVE_S = 900.0
 
 LoadMemory = Callable[[str], bytes | None]
 
@@ -132,6 +132,12 @@ class Pipeline:
 
     def finish(self, batch: Batch) -> None:
         """Add the current state of every changed session to *batch*."""
+        # Used longest ago first: sessions at rest, and all beyond the limit. They are stored.
+        while (oldest := next(iter(self._memories), None)) is not None and oldest not in self._changed:
+            touched_at = self._memories[oldest].part("activity").touched_at
+            if touched_at >= time.time() - ACTIVE_S and len(self._memories) <= MEMORIES_KEPT:
+                break
+            del self._memories[oldest]
         changed, self._changed = self._changed, set()
         for session_id in changed:
             batch.memories[session_id] = self._memory(session_id).saved()
@@ -140,8 +146,6 @@ class Pipeline:
             except Exception as error:  # noqa: BLE001 one session must not stop the others: it keeps its last good state
                 batch.counters["extractor_errors"] += 1
                 log.error("state_failed", session=session_id, error=repr(error), exc_info=True)
-        while len(self._memories) > MEMORIES_KEPT:
-            self._memories.popitem(last=False)
 
     def release_memory(self) -> bool:
         """Drop the stored memories of inactive sessions; return True if there were any."""

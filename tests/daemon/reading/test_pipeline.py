@@ -56,6 +56,21 @@ def test_a_session_at_rest_is_let_go_and_one_at_work_stays() -> None:
     assert stored.asked == ["resting"]
 
 
+def test_a_session_at_rest_is_dropped_when_others_are_read() -> None:
+    """Without a catch-up too: a daemon that runs for weeks sees thousands of sessions."""
+    stored, batch = Stored(), Batch()
+    pipeline = Pipeline(stored.load, ProjectResolver(), live_redactor())
+    read(pipeline, "resting", ACTIVE_S + 60, batch)
+    pipeline.finish(batch)
+    stored.bodies = batch.memories
+    read(pipeline, "working", 0.0, batch)
+    pipeline.finish(batch)
+    stored.asked.clear()
+    assert pipeline.knows("working")
+    assert pipeline.knows("resting")
+    assert stored.asked == ["resting"]
+
+
 def test_what_is_not_stored_yet_is_not_let_go() -> None:
     """A memory that has moved since the last commit is nowhere else."""
     stored, batch = Stored(), Batch()

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from tests.support.following import Following
 
 ROOM = str(Path(__file__).resolve().parents[3] / "daemon")
-# Eight of them keep an error in one file from the others (reading/failures.py).
-MAX_FUNCTIONS, MAX_MODULES = 45, 16
+# Five of them keep an error in one file from the others (reading/failures.py), two write the log for people.
+MAX_FUNCTIONS, MAX_MODULES = 48, 17
 
 
 class Walk:
@@ -51,5 +51,5 @@ def test_from_the_change_to_the_commit_a_line_crosses_few_functions(
         following.reader.step()
     assert following.records_of() == 2
     assert "reading/batch_writer.py:commit" in walk.functions
-    assert len(walk.functions) <= MAX_FUNCTIONS, walk.functions
+    assert len(walk.functions) <= MAX_FUNCTIONS, " ".join(walk.functions)
     assert len(walk.modules) <= MAX_MODULES, walk.modules
