@@ -17,13 +17,15 @@ _WORD = re.compile(r"[^\s,;!?\"'“”‘’()\[\]{}<>|]+")
 _NAME = re.compile(r"\d|[/_\\@]|\w\.[A-Za-z]\w*$|^#|^[a-z]+[A-Z]|^[a-z]\w*::")
 _QUOTED = re.compile(r"`([^`]+)`")
 # "on branch fix-login", "the fix-login branch": a name that nothing else gives away.
-_BRANCH = re.compile(r"\bbranch\s+([\w.-]*[\w])|\b([\w.]+-[\w.-]*\w)\s+branch\b", re.IGNORECASE)
+_BRANCH = re.compile(
+    r"\bbranch\s++((?:[.-]*+\w++)++)|(?<![\w.-])([\w.]++-(?:[.-]*+\w++)++)\s++branch\b", re.IGNORECASE
+)
 # Abbreviations that look like a file with an ending.
 _PLAIN = frozenset({"e.g", "i.e"})
 # "export/import": alternatives in plain words, each of which the digest has.
 _ALTERNATIVES = re.compile(r"[^\W\d_]+(?:/[^\W\d_]+)+")
 _EDGES = ".:-…*`"
-_TOKEN = re.compile(r"[\w.#@+-]*\w|\w")
+_TOKEN = re.compile(r"(?<![\w.#@+-])(?:[.#@+-]*+\w++)++")
 
 
 class _Answer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -45,7 +45,7 @@ _DONE_VERBS = (
     r"|removed)\b"
 )
 _DONE_VERB = re.compile(_DONE_VERBS, re.IGNORECASE)
-_DONE_TO_FILE = re.compile(_DONE_VERBS + r"(?=[^.!?]*[\w-]+\.\w)", re.IGNORECASE)
+_DONE_TO_FILE = re.compile(_DONE_VERBS + r"(?=[^.!?]{0,300}+(?<=[\w-])\.\w)", re.IGNORECASE)
 _LINES_NAMED = re.compile(r"\W{0,3}lines? (\d+)(?:\s*[-–]\s*(\d+))?", re.IGNORECASE)
 _LINES = re.compile(r"^:\d+(?:-\d+)?")
 _TWO = 2

@@ -390,9 +390,7 @@ def unprivileged() -> Iterator[Path]:
 def test_an_unreadable_file_raises_a_clear_permission_error(unprivileged: Path) -> None:
     path = handoff.save_handoff(VALID, unprivileged)
     path.chmod(0)
-    with pytest.raises(
-        PermissionError, match=f"^Permission denied reading {path}: Permission denied$"
-    ) as caught:
+    with pytest.raises(PermissionError, match=f"^Permission denied reading {path}$") as caught:
         handoff.load_handoff(unprivileged)
     assert isinstance(caught.value, FlowdError)
     assert caught.value.hint
