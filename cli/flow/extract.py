@@ -17,7 +17,7 @@ from flowd.workspace.project import resolve_project
 
 EXAMPLES = """\
   flow extract ~/.claude/projects/-home-me-app/0b1c.jsonl
-  flow extract 0b1c2d3e                 a session, by the start of its id
+  flow extract b4db9cba                 a session, by the start of its id
   flow extract session.jsonl --until-line 120
   flow extract session.jsonl --json | jq .next
 """
