@@ -30,4 +30,6 @@ def test_the_server_conforms(scenario: str, node: Path, place: Place, tmp_path: 
         command = [str(node), str(program), "server", "--url", proxy.url, "--scenario", scenario]
         ran = run_program(command, place.environment, place.project)
     assert ran.returncode == 0, ran.stdout + ran.stderr
-    assert "0 failed, 0 warnings" in ran.stdout, ran.stdout
+    # The server is stateless: the suite warns that it gives no session id, and checks nothing further.
+    warnings = 1 if scenario == "server-sse-multiple-streams" else 0
+    assert f"0 failed, {warnings} warnings" in ran.stdout, ran.stdout

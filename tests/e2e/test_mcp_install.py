@@ -19,8 +19,11 @@ getattr(install_mcp, sys.argv[1])(resolve_paths(), parser.parse_args(sys.argv[2:
 
 
 def step(place: Place, claude: Path, *words: str) -> Ran:
-    environment = {**place.environment, "PATH": f"{claude.parent}:{place.environment['PATH']}"}
-    ran = run_program([sys.executable, "-c", STEP, *words], environment, place.project)
+    usual = Path(place.environment["HOME"]) / ".local" / "bin" / "claude"
+    usual.parent.mkdir(parents=True, exist_ok=True)
+    if not usual.exists():
+        usual.symlink_to(claude)
+    ran = run_program([sys.executable, "-c", STEP, *words], place.environment, place.project)
     assert ran.returncode == 0, ran.stderr
     return ran
 

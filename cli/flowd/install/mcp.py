@@ -4,7 +4,6 @@ import argparse
 import json
 import os
 import shlex
-import shutil
 import sys
 from importlib.util import find_spec
 from pathlib import Path
@@ -17,13 +16,14 @@ from flowd.config.paths import Paths
 from flowd.system.errors import FlowdError
 from flowd.system.processes import run_program, scrubbed_environment
 from flowd.system.text import one_line
+from flowd.workspace.clients import find_client
 
 DEADLINE_S = 60
 
 
 def has_claude() -> bool:
-    """Return True if Claude Code's command is on the PATH."""
-    return shutil.which("claude") is not None
+    """Return True if Claude Code is installed."""
+    return find_client() is not None
 
 
 def is_possible() -> bool:
@@ -33,9 +33,12 @@ def is_possible() -> bool:
 
 def run_claude(*words: str) -> None:
     """Run ``claude`` with *words*; raise FlowdError with its output if it fails."""
+    client = find_client()
+    if client is None:
+        raise FlowdError("Claude Code is not installed", hint="install it, then run this again")
     # Inside a session, the environment has a secret of that session: do not pass it on.
     result = run_program(
-        ["claude", *words], cwd=str(Path.cwd()), env=scrubbed_environment(), timeout_s=DEADLINE_S
+        [client, *words], cwd=str(Path.cwd()), env=scrubbed_environment(), timeout_s=DEADLINE_S
     )
     if result.code != 0:
         output = one_line(result.stdout + result.stderr)[:300]

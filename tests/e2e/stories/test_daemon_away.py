@@ -60,4 +60,3 @@ def test_a_session_hears_since_when_flowd_is_away(story: Story) -> None:
         for given in story.flowd.facts("injected", session.id):
             assert given["text"] == story.given_to(session)
     assert story.flowd.facts("injected", second.id)
-    assert not story.flowd.facts("injected", sixth.id)
