@@ -234,6 +234,7 @@ def test_at_the_cap_it_stops_and_says_so(
 def test_without_the_client_the_rules_remain(
     model: ModelApi, flowd: RunningFlowd, work: Any, place: Place
 ) -> None:
+    (place.home / "bin" / "claude").unlink()
     switched_on(flowd)
     work()
     wait_until(lambda: states(flowd) == ["failed"], "the call is given up")
