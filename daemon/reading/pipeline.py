@@ -135,7 +135,9 @@ class Pipeline:
         # Used longest ago first: sessions at rest, and all beyond the limit. They are stored.
         while (oldest := next(iter(self._memories), None)) is not None and oldest not in self._changed:
             touched_at = self._memories[oldest].part("activity").touched_at
-            if touched_at >= time.time() - ACTIVE_S and len(self._memories) <= MEMORIES_KEPT:
+            # Untouched: only a hook has spoken of it so far, and nothing of that is stored.
+            is_resting = 0 < touched_at < time.time() - ACTIVE_S
+            if not is_resting and len(self._memories) <= MEMORIES_KEPT:
                 break
             del self._memories[oldest]
         changed, self._changed = self._changed, set()
